@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,8 +74,7 @@ class PlanFunction {
       case Location::In::result: return moved(result(l.number), count(l.offset));
       case Location::In::constant: return moved(constants_[l.number], count(l.offset));
       case Location::In::state: return moved(states_[l.number].first, count(l.offset));
-      case Location::In::records:
-        return moved(b_.CreateLoad(b_.getPtrTy(), records_of(l.number).first_record), count(l.offset));
+      case Location::In::records: return moved(first_record(l.number), count(l.offset));
       case Location::In::next_state: return moved(states_[l.number].second, count(l.offset));
       default: return in_workspace(l.offset);
     }
@@ -144,6 +144,114 @@ class PlanFunction {
     });
   }
 
+  // ── elements at places ──
+
+  /// In bytes, from where a table and its values begin.
+  struct AtPlace {
+    Value table, value;
+    std::vector<Value> indices;  // by index
+  };
+  void run(const PlacesStep& s) {
+    const Value table = s.totals ? in_workspace(*s.totals) : pointer(s.table);
+    if (s.totals) convert_elements(table, DType::float64, pointer(s.table), s.dtype, s.elements);
+    AtPlace first{table, pointer(s.values), {}};
+    for (const PlacesStep::Index& index : s.indices) first.indices.push_back(pointer(index.where));
+    go_along(s, 0, first);
+    if (s.totals) convert_elements(pointer(s.table), s.dtype, table, DType::float64, s.elements);
+  }
+  static std::int64_t bytes_in_table(const PlacesStep& s) {
+    return static_cast<std::int64_t>(element_size(s.totals ? DType::float64 : s.dtype));
+  }
+  void go_along(const PlacesStep& s, std::size_t axis, AtPlace place) {
+    const auto bytes = static_cast<std::int64_t>(element_size(s.dtype));
+    if (axis == s.index_axes) place.table = place_named(s, place);
+    if (axis >= s.index_axes && s.what != AtPlaces::What::adds && lies_in_a_row(s, axis)) {
+      const bool reads = s.what == AtPlaces::What::reads;
+      return copy_bytes(reads ? place.value : place.table, reads ? place.table : place.value,
+                        elements_from(s, axis) * bytes);
+    }
+    if (axis == s.shape.size()) return add_element(s, place);
+    repeat(s.shape[axis], [&](Value i) {
+      const auto next = [&](Value p, std::int64_t step) { return moved(p, b_.CreateMul(i, count(step))); };
+      AtPlace inner{next(place.table, s.table_strides[axis] * bytes_in_table(s)),
+                    next(place.value, s.value_strides[axis] * bytes), place.indices};
+      for (std::size_t k = 0; k < s.indices.size() && axis < s.index_axes; ++k)
+        inner.indices[k] = next(place.indices[k], 8 * s.indices[k].strides[axis]);
+      go_along(s, axis + 1, inner);
+    });
+  }
+  static std::int64_t elements_from(const PlacesStep& s, std::size_t axis) {
+    std::int64_t elements = 1;
+    for (; axis < s.shape.size(); ++axis) elements *= s.shape[axis];
+    return elements;
+  }
+  static bool lies_in_a_row(const PlacesStep& s, std::size_t axis) {
+    for (std::int64_t elements = elements_from(s, axis); axis < s.shape.size(); ++axis) {
+      if (s.shape[axis] == 1) continue;
+      elements /= std::max<std::int64_t>(s.shape[axis], 1);
+      if (s.table_strides[axis] != elements || s.value_strides[axis] != elements) return false;
+    }
+    return true;
+  }
+  Value place_named(const PlacesStep& s, const AtPlace& place) {
+    Value table = place.table;
+    for (std::size_t k = 0; k < s.indices.size(); ++k) {
+      const PlacesStep::Index& index = s.indices[k];
+      Value const number = b_.CreateLoad(b_.getInt64Ty(), place.indices[k]);
+      Value const from_back = b_.CreateAdd(number, count(index.size));
+      Value const from_front =
+          s.wraps ? b_.CreateSelect(b_.CreateICmpSLT(number, count(0)), from_back, number) : number;
+      go_on_if(b_.CreateICmpULT(from_front, count(index.size)));
+      table = moved(table, b_.CreateMul(from_front, count(index.step * bytes_in_table(s))));
+    }
+    return table;
+  }
+  void add_element(const PlacesStep& s, const AtPlace& place) {
+    const DType total = s.totals ? DType::float64 : s.dtype;
+    Words words(b_, machine_);
+    Value const value = words.converted(b_.load_element(s.dtype, place.value), s.dtype, total);
+    b_.store(words.word(Word::add, total, {b_.load_element(total, place.table), value}), total, place.table);
+  }
+  void convert_elements(Value to, DType to_type, Value from, DType from_type, std::int64_t elements) {
+    repeat(elements, [&](Value i) {
+      Value const x = b_.load_element(from_type, b_.element(from, from_type, i));
+      b_.store(Words(b_, machine_).converted(x, from_type, to_type), to_type, b_.element(to, to_type, i));
+    });
+  }
+
+  void run(const CheckStep& s) {
+    const Value numbers = pointer(s.numbers);
+    repeat(s.count, [&](Value i) {
+      Value const read = b_.load_element(s.dtype, b_.element(numbers, s.dtype, i));
+      Value const number = widened(read, s.dtype);
+      Value const is_between = b_.CreateAnd(b_.CreateICmpSGE(number, count(s.allowed.least)),
+                                            b_.CreateICmpSLE(number, count(s.allowed.most)));
+      go_on_if(s.allowed.zero ? is_between : b_.CreateAnd(is_between, b_.CreateICmpNE(number, count(0))));
+    });
+  }
+
+  void run(const FillStep& s) {
+    const Value takes_part = pointer(s.takes_part), from = pointer(s.from), to = pointer(s.to);
+    Value const first = on_stack(b_.getInt64Ty(), 1);
+    repeat(s.groups, [&](Value group) {
+      const Value before = b_.CreateMul(group, count(s.rows));
+      const auto row = [&](Value base, Value i) {
+        return moved(base, b_.CreateMul(b_.CreateAdd(before, i), count(s.row_bytes)));
+      };
+      const auto flag = [&](Value i) { return is_true(moved(takes_part, b_.CreateAdd(before, i))); };
+      b_.CreateStore(count(0), first);
+      repeat(s.rows, [&](Value i) {  // from the last one to the first
+        Value const k = b_.CreateSub(count(s.rows - 1), i);
+        b_.CreateStore(b_.CreateSelect(flag(k), k, b_.CreateLoad(b_.getInt64Ty(), first)), first);
+      });
+      repeat(s.rows, [&](Value i) {
+        Value const source = b_.CreateSelect(flag(i), i, b_.CreateLoad(b_.getInt64Ty(), first));
+        copy_bytes(row(to, i), row(from, source), s.row_bytes);
+      });
+    });
+  }
+  void run(const ConvertStep& s) { convert_elements(pointer(s.to), s.to_type, pointer(s.from), s.from_type, s.count); }
+
   // ── products ──
 
   void run(const ProductStep& s) { multiply(s, 0, pointer(s.a.where), pointer(s.b.where), pointer(s.c), s.m * s.n); }
@@ -188,10 +296,16 @@ class PlanFunction {
     made->addFnAttr(llvm::Attribute::NoUnwind);
     return made;
   }
-  void go_on_if_zero(Value answer) {
+  void go_on_if_zero(Value answer) { go_on_if(b_.CreateICmpEQ(answer, b_.getInt32(0))); }
+  void go_on_if(Value truth) {
     auto* const next = block("next");
-    b_.CreateCondBr(b_.CreateICmpEQ(answer, b_.getInt32(0)), next, fails_);
+    b_.CreateCondBr(truth, next, fails_);
     b_.SetInsertPoint(next);
+  }
+  /// A whole number as one of 64 bits.
+  Value widened(Value x, DType d) {
+    return d == DType::boolean || is_unsigned(d) ? b_.CreateZExt(x, b_.getInt64Ty())
+                                                 : b_.CreateSExt(x, b_.getInt64Ty());
   }
 
   // ── loops and branches ──
@@ -250,8 +364,13 @@ class PlanFunction {
     b_.CreateStore(count(0), place.capacity);
     return place;
   }
+  Value first_record(std::size_t number) {
+    const std::optional<std::int64_t> offset = plan_.records[number].offset;
+    return offset ? in_workspace(*offset) : b_.CreateLoad(b_.getPtrTy(), records_of(number).first_record);
+  }
   /// Room for the record of this turn.
   void add_record(std::size_t number, Value turn) {
+    if (plan_.records[number].offset) return;
     const RecordsPlace& place = records_of(number);
     auto *const grows = block("grows"), *const has_room = block("has_room"), *const next = block("next");
     Value const capacity = b_.CreateLoad(b_.getInt64Ty(), place.capacity);
@@ -335,9 +454,7 @@ class PlanFunction {
 
   void run(const BranchStep& s) {
     auto* const done = block("done");
-    const Value read = b_.load_element(s.dtype, pointer(s.question));
-    const Value answer = s.dtype == DType::boolean || is_unsigned(s.dtype) ? b_.CreateZExt(read, b_.getInt64Ty())
-                                                                           : b_.CreateSExt(read, b_.getInt64Ty());
+    const Value answer = widened(b_.load_element(s.dtype, pointer(s.question)), s.dtype);
     auto* const choice = b_.CreateSwitch(answer, fails_, static_cast<unsigned>(s.branches.size()));
     for (std::size_t k = 0; k < s.branches.size(); ++k) {
       auto* const branch = block("branch");
@@ -419,7 +536,7 @@ class PlanFunction {
       if (may_fail) b_.CreateStore(b_.getInt8(1), frame.holds);
       run_stages(s, frame);
       if (is_filled) copy_results_back(s, out);
-      if (may_fail) return_one_unless(frame.holds);
+      if (may_fail) go_on_if(is_true(frame.holds));
     });
   }
   Value at_position(const Location& l, std::int64_t step, Value i) {
@@ -518,12 +635,6 @@ class PlanFunction {
         run(pieces.begin(p), pieces.end(p), in_workspace(s.totals + p * totals * 8));
       call(of.join, {in_workspace(s.totals), count(pieces.count), frame.slots});
     }
-  }
-
-  void return_one_unless(Value truth) {
-    auto* const holds = block("holds");
-    b_.CreateCondBr(is_true(truth), holds, fails_);
-    b_.SetInsertPoint(holds);
   }
 
   llvm::Module& module_;

@@ -45,8 +45,9 @@ bool is_empty(const Type& type) {
 std::ptrdiff_t count_others(const Program& program) {
   return std::ranges::count_if(program.body().equations, [&](const Equation& e) {
     const bool is_known = e.rules->is_view || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
-                          Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules) ||
-                          Facts<ProductAxesOf>::of(*e.rules);
+                          gives_constants(e) || Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules) ||
+                          Facts<ProductAxesOf>::of(*e.rules) || Facts<AtPlacesOf>::of(*e.rules) ||
+                          Facts<AllowedOf>::of(*e.rules) || Facts<StandInOf>::of(*e.rules);
     return !is_known && !kernel_call(e, operand_types(program.body(), e));
   });
 }
@@ -65,6 +66,10 @@ Program along_numbers(const Program& program, std::int64_t most_unrolled) {
 
 bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
   return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
+}
+
+bool gives_constants(const Equation& e) {
+  return e.inputs.empty() && !e.outputs.empty() && e.rules->eval && e.rules->effect == Effect::no_effect;
 }
 
 Folded folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options) {

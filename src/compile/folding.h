@@ -30,6 +30,9 @@ Folded with_kernels(const Program& program, std::span<const Tensor> captured);
 /// shape. Example: the sum of two [64, 64], where a kernel cannot tell which of the axes holds the lanes.
 bool runs_in_a_row(const ProgramBody& body, const Equation& e);
 
+/// Whether its elements follow from nothing: they are constants.
+bool gives_constants(const Equation& e);
+
 Types operand_types(const ProgramBody& body, const Equation& e);
 
 }  // namespace ricci::compiled

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compile/plan.h"
+#include "program/places.h"
 
 namespace ricci::compiled {
 
@@ -72,6 +73,46 @@ struct ProductStep {
   std::vector<std::int64_t> batch;
 };
 
+/// Elements of a table at places that whole numbers name. Outside of the table the function throws.
+struct PlacesStep {
+  struct Index {
+    Location where;
+    std::vector<std::int64_t> strides;  ///< in elements, along the axes that indices have
+    std::int64_t size, step;            ///< of the table's axis: its size, and elements from one place to the next
+  };
+  AtPlaces::What what;
+  bool wraps;
+  DType dtype;
+  Location table, values;
+  std::vector<std::int64_t> shape, table_strides, value_strides;  ///< walked from the outside in; in elements
+  std::size_t index_axes;                                         ///< the first ones, those of the indices
+  std::vector<Index> indices;
+  std::int64_t elements;               ///< of the table
+  std::optional<std::int64_t> totals;  ///< where sums are made: offset in the workspace; none: in the table
+};
+
+/// The function throws unless all of these whole numbers are allowed.
+struct CheckStep {
+  Location numbers;
+  DType dtype;
+  std::int64_t count;
+  Allowed allowed;
+};
+
+/// Rows, with copies of the first row that takes part in the place of those that do not. Several groups of rows may lie
+/// one behind the other.
+struct FillStep {
+  Location takes_part, from, to;
+  std::int64_t groups, rows, row_bytes;
+};
+
+/// Elements of another type, as copies convert.
+struct ConvertStep {
+  Location from, to;
+  DType from_type, to_type;
+  std::int64_t count;
+};
+
 /// An equation that the library computes, by its number in the plan.
 struct CallStep {
   std::int64_t number;
@@ -85,9 +126,10 @@ struct RowCopy {
   std::int64_t step;  ///< bytes from one row of the stack to the next
 };
 
-/// Memory for a record of each turn, which grows while the loop runs.
+/// Memory for a record of each turn.
 struct TurnRecords {
-  std::int64_t bytes;  ///< of one record
+  std::int64_t bytes;                       ///< of one record
+  std::optional<std::int64_t> offset = {};  ///< in the workspace; none: the memory grows while the loop runs
 };
 
 /// A part of a loop's state, which stands at two places in turn: what is read at one is written to the other.
@@ -123,7 +165,9 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<KernelStep, CopyStep, MoveStep, ProductStep, CallStep, LoopStep, BranchStep> what;
+  std::variant<KernelStep, CopyStep, MoveStep, PlacesStep, CheckStep, FillStep, ConvertStep, ProductStep, CallStep,
+               LoopStep, BranchStep>
+      what;
 };
 
 struct FunctionPlan {

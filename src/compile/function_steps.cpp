@@ -146,7 +146,8 @@ class Planner {
     for (std::size_t i = body().equations.size(); i-- > 0;) {
       const Equation& e = body().equations[i];
       std::size_t last = i;
-      if (e.rules->is_view) last = std::max(last, last_use_[at(e.outputs[0])]);
+      const bool is_shown = e.rules->is_view || (Facts<AllowedOf>::of(*e.rules) && !e.outputs.empty());
+      if (is_shown) last = std::max(last, last_use_[at(e.outputs[0])]);
       for (const Variable v : e.outputs) last_use_[at(v)] = std::max(last_use_[at(v)], i);  // read by none
       for (const Variable v : e.inputs) last_use_[at(v)] = std::max(last_use_[at(v)], last);
     }
@@ -171,7 +172,7 @@ class Planner {
     }
     if (const auto turns = Facts<TurnsOf>::of(*e.rules))
       return turn(e, turns(e.parameters.get(), operand_types(body(), e)));
-    if (const auto passes = Facts<PassesOf>::of(*e.rules); passes && whole_.calls_library)
+    if (const auto passes = Facts<PassesOf>::of(*e.rules))
       if (const std::optional<Passes> all = passes(e.parameters.get())) return run_passes(e, *all);
     if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
     if (whole_.calls_library) {
@@ -182,14 +183,19 @@ class Planner {
       return;
     }
     if (moves(e)) return;
+    if (const auto places = Facts<AtPlacesOf>::of(*e.rules)) return go_to_places(e, places(e.parameters.get()));
+    if (const auto allowed = Facts<AllowedOf>::of(*e.rules)) return check(e, allowed(e.parameters.get()));
+    if (Facts<StandInOf>::of(*e.rules)) return fill_rows(e);
+    if (gives_constants(e)) return put_constants(e);
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (e.rules->effect == Effect::takes_place) refuse_draws();
     const DType dtype = type(e.outputs[0]).dtype;
-    const bool has_product = dtype == DType::float32 || dtype == DType::float64;
+    const bool has_product = is_floating(dtype) && !is_complex(dtype);
     if (const auto axes = Facts<ProductAxesOf>::of(*e.rules); axes && has_product)
       return multiply(e, axes(e.parameters.get()));
     refuse(std::string(e.rules->name) + " of " + to_string(type(e.inputs.empty() ? e.outputs[0] : e.inputs[0])) +
-           " is computed by the library, and an exported function runs without it");
+           " is computed by the library, and an exported function runs without it; export the parts before and behind "
+           "it as functions of their own");
   }
 
   /// False where the result shares no elements with its operand.
@@ -269,7 +275,7 @@ class Planner {
 
   void kernel(const Equation& e, const KernelCall& call) {
     const auto empty = std::ranges::find_if(e.inputs, [&](Variable v) { return is_empty(v); });
-    if (empty != e.inputs.end()) refuse("an operand is empty: " + to_string(type(*empty)));
+    if (empty != e.inputs.end() && call.lanes == 0) refuse("an operand is empty: " + to_string(type(*empty)));
     KernelStep step{.plan = &call.kernel->plan(), .lanes_together = call.kernel->lanes_together(), .in = {}, .out = {}};
     if (whole_.calls_library) {
       step.own_code = static_cast<std::int32_t>(whole_.planned.careful.size());
@@ -365,6 +371,89 @@ class Planner {
     }
   }
 
+  /// Elements that are all the same one are one in the object.
+  void put_constants(const Equation& e) {
+    std::vector<ArrayRef> made;
+    std::vector<Strided> out;
+    for (const Variable v : e.outputs) out.push_back(made.emplace_back(make_array(type(v)))->strided());
+    e.rules->eval(e.parameters.get(), out, {});
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      const Variable v = e.outputs[k];
+      const std::size_t bytes = element_size(type(v).dtype);
+      const auto* const first = static_cast<const char*>(out[k].data);
+      const std::size_t count = at(type(v).shape.numel().raw());
+      const bool is_one = std::equal(first + bytes, first + count * bytes, first);  // each byte as `bytes` before it
+      Strides strides = contiguous_strides(type(v).shape);
+      if (is_one) std::ranges::fill(strides, 0);
+      const Tensor whole = wrap(made[k]);
+      placed_[at(v)] = Placed{whole_.constant(is_one ? whole.reshape({-1}).slice(0, 0, 1) : whole), strides};
+    }
+  }
+
+  // ── elements at places ──
+
+  void go_to_places(const Equation& e, const AtPlaces& places) {
+    const bool reads = places.what == AtPlaces::What::reads, adds = places.what == AtPlaces::What::adds;
+    const Type& table = type(e.inputs[0]);
+    const bool is_narrow = is_floating(table.dtype) && table.dtype != DType::float64;
+    if (adds && (is_complex(table.dtype) || table.dtype == DType::boolean))
+      refuse("sums of " + to_string(table.dtype) + " at places that are computed");
+    PlacesStep step{.what = places.what,
+                    .wraps = places.wraps,
+                    .dtype = table.dtype,
+                    .table = {},
+                    .values = {},
+                    .shape = {},
+                    .table_strides = {},
+                    .value_strides = {},
+                    .index_axes = 0,
+                    .indices = {},
+                    .elements = table.shape.numel().raw(),
+                    .totals = {}};
+    if (!reads) copy(e.inputs[0], place_result(e.outputs[0]));
+    const Placed from = *placed_[at(reads ? e.inputs[0] : e.outputs[0])];
+    if (reads) place_result(e.outputs[0]);
+    const Variable of_values = reads ? e.outputs[0] : e.inputs[1];
+    const Placed& values = *placed_[at(of_values)];
+    step.table = from.where, step.values = values.where;
+    const std::size_t first_index = reads ? 1 : 2;
+    const Shape& of_index = type(e.inputs[first_index]).shape;
+    step.index_axes = of_index.size();
+    const auto walk = [&](std::int64_t size, std::int64_t in_table) {
+      step.value_strides.push_back(values.strides[step.shape.size()]);
+      step.shape.push_back(size), step.table_strides.push_back(in_table);
+    };
+    const std::size_t named = e.inputs.size() - first_index;
+    for (std::size_t i = 0; i < of_index.size(); ++i) {
+      const bool is_own = places.axis && static_cast<std::int64_t>(i) != *places.axis;
+      walk(of_index[i].raw(), is_own ? from.strides[i] : 0);
+    }
+    for (std::size_t i = named; !places.axis && i < table.shape.size(); ++i)
+      walk(table.shape[i].raw(), from.strides[i]);
+    for (std::size_t k = 0; k < named; ++k) {
+      const Placed& index = *placed_[at(e.inputs[first_index + k])];
+      const std::size_t axis = places.axis ? at(*places.axis) : k;
+      step.indices.push_back(
+          {index.where, {index.strides.begin(), index.strides.end()}, table.shape[axis].raw(), from.strides[axis]});
+    }
+    if (adds && is_narrow) step.totals = room(8 * step.elements, now_).offset;
+    steps_.push_back({std::move(step)});
+  }
+
+  void check(const Equation& e, const Allowed& allowed) {
+    const Variable v = e.inputs[0];
+    steps_.push_back({CheckStep{contiguous(v), type(v).dtype, type(v).shape.numel().raw(), allowed}});
+    if (!e.outputs.empty()) placed_[at(e.outputs[0])] = placed_[at(v)];
+  }
+
+  void fill_rows(const Equation& e) {
+    const Shape& flags = type(e.inputs[0]).shape;
+    const std::int64_t rows = flags[flags.size() - 1].raw(), groups = flags.numel().raw() / rows;
+    const std::int64_t row_bytes = bytes_of(type(e.inputs[1])) / (groups * rows);
+    const Location takes_part = contiguous(e.inputs[0]), from = contiguous(e.inputs[1]);
+    steps_.push_back({FillStep{takes_part, from, place_result(e.outputs[0]), groups, rows, row_bytes}});
+  }
+
   // ── elements in a row ──
 
   /// The equation on operands spread under the result's shape, as one axis.
@@ -418,11 +507,32 @@ class Planner {
     return {type(v).shape[i].raw(), placed_[at(v)]->strides[i]};
   }
 
+  /// Halves are multiplied as float32, and rounded once.
   void multiply(const Equation& e, const ProductAxes& axes) {
-    const Variable a = e.inputs[0], b = e.inputs[1], y = e.outputs[0];
-    const Type& result = type(y);
+    const DType dtype = type(e.outputs[0]).dtype;
+    if (dtype == DType::float32 || dtype == DType::float64) return multiply(e, axes, dtype, place_result(e.outputs[0]));
+    const auto converted = [&](const Location& from, const Location& to, DType from_type, DType to_type, Variable v) {
+      steps_.push_back({ConvertStep{from, to, from_type, to_type, type(v).shape.numel().raw()}});
+    };
+    const std::array<std::optional<Placed>, 2> halves = {placed_[at(e.inputs[0])], placed_[at(e.inputs[1])]};
+    const auto in_floats = [&](Variable v) { return room(4 * type(v).shape.numel().raw(), now_); };
+    std::array<Placed, 2> wide;
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Variable v = e.inputs[k];
+      wide[k] = row_by_row(in_floats(v), type(v));
+      converted(contiguous(v), wide[k].where, dtype, DType::float32, v);
+    }
+    for (std::size_t k = 0; k < 2; ++k) placed_[at(e.inputs[k])] = wide[k];
+    const Location product = in_floats(e.outputs[0]);
+    multiply(e, axes, DType::float32, product);
+    for (std::size_t k = 0; k < 2; ++k) placed_[at(e.inputs[k])] = halves[k];
+    converted(product, place_result(e.outputs[0]), DType::float32, dtype, e.outputs[0]);
+  }
+  void multiply(const Equation& e, const ProductAxes& axes, DType dtype, const Location& to) {
+    const Variable a = e.inputs[0], b = e.inputs[1];
+    const Type& result = type(e.outputs[0]);
     const int matrix_axes = (axes.left == 2 || axes.is_outer ? 1 : 0) + (axes.right == 2 || axes.is_outer ? 1 : 0);
-    ProductStep step{.dtype = result.dtype, .m = 1, .n = 1, .k = 1, .a = {}, .b = {}, .c = {}, .batch = {}};
+    ProductStep step{.dtype = dtype, .m = 1, .n = 1, .k = 1, .a = {}, .b = {}, .c = {}, .batch = {}};
     for (std::size_t i = 0; i < result.shape.size() - at(matrix_axes); ++i) step.batch.push_back(result.shape[i].raw());
     const Axis one{1, 0};
     const auto rows_of_a = [&] { return axes.left == 2 ? axis(a, 2) : axes.is_outer ? axis(a, 1) : one; };
@@ -436,7 +546,7 @@ class Planner {
     step.m = rows_of_a().size, step.k = inner_of_a().size, step.n = columns_of_b().size;
     step.a = factor(a, axes.left, rows_of_a(), inner_of_a(), step.batch);
     step.b = factor(b, axes.right, inner_of_b(), columns_of_b(), step.batch);
-    step.c = place_result(y);
+    step.c = to;
     whole_.planned.plan.calls_blas = true;
     steps_.push_back({std::move(step)});
   }
@@ -571,6 +681,16 @@ class Planner {
     steps_.push_back({std::move(loop)});
   }
 
+  /// A function that stands alone has the memory of its workspace: for as many turns as there may be.
+  void keep_in_workspace(const Passes& passes, TurnRecords& records) {
+    constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+    if (std::ranges::any_of(passes.all, [](const Passes::Pass& pass) { return pass.streams > 0; })) refuse_draws();
+    if (passes.most_turns > most_bytes / std::max<std::int64_t>(records.bytes, 1))
+      refuse("the derivative of a while_loop keeps " + std::to_string(records.bytes) + " bytes of each of up to " +
+             std::to_string(passes.most_turns) +
+             " turns, more than a workspace of 1 GiB holds; say how many there may be: {.max_steps = 1000}");
+    records.offset = room(records.bytes * passes.most_turns, now_).offset;
+  }
   /// A record of each turn holds the rows of all passes, one behind the other.
   void run_passes(const Equation& e, const Passes& passes) {
     const std::size_t number = whole_.planned.plan.records.size();
@@ -584,7 +704,8 @@ class Planner {
       }
     }
     for (Stack& row : rows) row.step = bytes;
-    whole_.planned.plan.records.push_back({bytes});
+    whole_.planned.plan.records.push_back({bytes, {}});
+    if (!whole_.calls_library) keep_in_workspace(passes, whole_.planned.plan.records.back());
     std::size_t operand = 0, result = 0, written = 0;
     for (std::size_t s = 0; s < passes.all.size(); ++s) {
       const Passes::Pass& pass = passes.all[s];

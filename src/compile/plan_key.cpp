@@ -117,6 +117,27 @@ class Key {
     const auto& [from, to, table, element_bytes, count] = s;
     all(from, to, table, element_bytes, count);
   }
+  void add(const PlacesStep::Index& index) {
+    const auto& [where, strides, size, step] = index;
+    all(where, strides, size, step);
+  }
+  void add(const PlacesStep& s) {
+    const auto& [what, wraps, dtype, table, values, shape, table_strides, value_strides, index_axes, indices, elements,
+                 totals] = s;
+    all(what, wraps, dtype, table, values, shape, table_strides, value_strides, index_axes, indices, elements, totals);
+  }
+  void add(const CheckStep& s) {
+    const auto& [numbers, dtype, count, allowed] = s;
+    all(numbers, dtype, count, allowed.least, allowed.most, allowed.zero);
+  }
+  void add(const FillStep& s) {
+    const auto& [takes_part, from, to, groups, rows, row_bytes] = s;
+    all(takes_part, from, to, groups, rows, row_bytes);
+  }
+  void add(const ConvertStep& s) {
+    const auto& [from, to, from_type, to_type, count] = s;
+    all(from, to, from_type, to_type, count);
+  }
   void add(const ProductStep::Factor& factor) {
     const auto& [where, is_transposed, leading, steps] = factor;
     all(where, is_transposed, leading, steps);
@@ -134,8 +155,8 @@ class Key {
     all(stack, row, size, step);
   }
   void add(const TurnRecords& records) {
-    const auto& [size] = records;
-    all(size);
+    const auto& [size, offset] = records;
+    all(size, offset);
   }
   void add(const AlternatingState& state) {
     const auto& [number, first, second, size] = state;

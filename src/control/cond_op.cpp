@@ -93,6 +93,7 @@ struct CheckedIndex {
     require_indices(inputs[0], count);
     return {inputs[0]};
   }
+  Allowed allowed() const { return {0, count - 1}; }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
     return {.outputs = apply(*this, inputs), .residual = {}};
   }
@@ -157,7 +158,7 @@ Roles Cond::roles(std::size_t count) const {
 }
 
 [[maybe_unused]] const bool named = name_operands<Cond>(), prunable = can_be_pruned<Cond>(),
-                            has_branches = takes_branches<Cond>();
+                            has_branches = takes_branches<Cond>(), allows = allows_some<CheckedIndex>();
 
 /// An operand is left where any branch reads it for the results that are needed, a capture where its branch does.
 std::optional<Pruned> Cond::pruned(const Flags& needed, std::size_t inputs) const {

@@ -8,6 +8,7 @@
 #include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
+#include "program/stand_alone.h"
 
 namespace ricci {
 
@@ -114,7 +115,10 @@ struct IndexOfClass {
                       place_text(place, Shape(index.shape, index.shape + index.rank), vmaps) + " is out of range for " +
                       count_of(classes.host(), "class", "classes") + "; " + legal_range(0, classes.host() - 1));
   }
+  Allowed allowed() const { return {0, classes.host() - 1}; }
 };
+
+[[maybe_unused]] const bool allows = allows_some<Checked<IndexOfClass>>();
 
 }  // namespace
 

@@ -26,7 +26,7 @@ struct AllExamples {
 AllExamples elements_of_all_examples(const char* op, const Tensor& x);
 
 /// A check of values as an operation without results, for programs. `Check::look(elements, vmaps)` throws what is
-/// wrong.
+/// wrong; `Check::allowed()` is for objects (program/stand_alone.h).
 template <class Check>
 struct Checked {
   using kind = Explicit;
@@ -39,6 +39,11 @@ struct Checked {
   Types type(const Type&) const { return {}; }
   void eval(Outputs, Inputs in) const { check.look(in[0], Vmaps(static_cast<std::size_t>(vmaps), nullptr)); }
   Checked lifted() const { return {check, vmaps + 1}; }
+  auto allowed() const
+    requires requires { check.allowed(); }
+  {
+    return check.allowed();
+  }
 };
 /// Looks at the elements of x for all running examples. While x, or a size that the check reads, is being recorded the
 /// check becomes part of the program, which looks each time it runs.

@@ -7,6 +7,7 @@
 #include "ops/reading.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/stand_alone.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -133,7 +134,10 @@ struct NonzeroDivisor {
                       ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with "
                       "x.to(rc::float32)");
   }
+  static Allowed allowed() { return {INT64_MIN, INT64_MAX, false}; }
 };
+
+[[maybe_unused]] const bool allows = allows_some<Checked<NonzeroDivisor>>();
 
 /// Whether there is no element for any example of the running vmaps.
 bool is_empty_for_all_examples(const char* op, const Tensor& x) {

@@ -1,10 +1,12 @@
-// What few operations say of themselves to compiled functions: which programs they run and how often, and which
-// matrices they multiply. Knows no operation by name.
+// What few operations say of themselves to compiled functions: which programs they run and how often, which matrices
+// they multiply, which places of a table they name, and which whole numbers they let through. Knows no operation by
+// name.
 #pragma once
 
 #include <optional>
 
 #include "program/facts.h"
+#include "program/places.h"
 #include "program/program.h"
 
 namespace ricci {
@@ -63,8 +65,9 @@ bool takes_branches() {
   return Facts<BranchesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).taken_branches(); });
 }
 
-/// The operand that may replace the result where each example is computed by itself: `fill_rows` copies rows of other
-/// examples only so that nothing fails.
+/// The operand that may replace the result where each example is computed by itself. `fill_rows` alone has one: the
+/// first operand says which rows of the second take part, and copies of the first of these stand in the place of others,
+/// so that nothing fails there.
 using StandInOf = int (*)();
 template <class P>
 bool has_stand_in() {
@@ -81,6 +84,20 @@ using ProductAxesOf = ProductAxes (*)(const void* op);
 template <class P>
 bool multiplies_matrices() {
   return Facts<ProductAxesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).product_axes(); });
+}
+
+/// Elements at places that whole numbers name (places.h).
+using AtPlacesOf = AtPlaces (*)(const void* op);
+template <class P>
+bool names_places() {
+  return Facts<AtPlacesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).at_places(); });
+}
+
+/// Which whole numbers an operation lets through (places.h).
+using AllowedOf = Allowed (*)(const void* op);
+template <class P>
+bool allows_some() {
+  return Facts<AllowedOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).allowed(); });
 }
 
 }  // namespace ricci

@@ -1,0 +1,27 @@
+// Whole numbers that name places of a table, and whole numbers that are allowed. Plain data, which operations say of
+// themselves (stand_alone.h) and generated code is made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace ricci {
+
+/// Reads elements of a table, the first operand, at places that whole numbers name. Or the result is the table with the
+/// second operand's elements set or added there, one after the other: sums are made in float64, or wrap. The operands
+/// behind these are the indices.
+struct AtPlaces {
+  enum class What : std::uint8_t { reads, sets, adds };
+  What what;
+  /// Given: one index, of the table's rank; an element's place is its own but along this axis. Else: an index for each
+  /// of the leading axes of the table; together they name a row of the others.
+  std::optional<std::int64_t> axis;
+  bool wraps;  // negative numbers count from the back
+};
+/// Throws unless all elements of its operand are among these. Its result, if it has one, is the operand.
+struct Allowed {
+  std::int64_t least, most;
+  bool zero = true;
+};
+
+}  // namespace ricci
