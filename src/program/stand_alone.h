@@ -66,8 +66,8 @@ bool takes_branches() {
 }
 
 /// The operand that may replace the result where each example is computed by itself. `fill_rows` alone has one: the
-/// first operand says which rows of the second take part, and copies of the first of these stand in the place of others,
-/// so that nothing fails there.
+/// first operand says which rows of the second take part; copies of the first of these stand in the place of others, so
+/// that nothing fails there.
 using StandInOf = int (*)();
 template <class P>
 bool has_stand_in() {
