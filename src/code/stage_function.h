@@ -79,12 +79,15 @@ class StageFunction {
   llvm::Value* count_of_turns();
   std::vector<Values> values_before_turns(const Turning& t);
   void begin_turn(Turning& t, const std::vector<Values>& firsts, llvm::BasicBlock* ended);
-  void ask_now_and_then(const Turning& t);
+  void ask_now_and_then(llvm::Value* turn, llvm::Value* between, llvm::BasicBlock* done);
   void move_rows(const Turning& t);
   void turn_carefully(const Turning& t, llvm::Value* any, llvm::Value* totals);
   void end_turn(const Turning& t);
-  void store_states(const Turning& t);
-  void give_up(const Turning& t);
+  void store_states(const std::map<int, Node>& states);
+  void give_up(llvm::BasicBlock* done);
+
+  class RefilledTurns;
+  void write_refilled_turns();
 
   OfTotals joined(const OfTotals& sums, const OfTotals& parts, llvm::Value* overlap);
 

@@ -1,5 +1,5 @@
 // The function that runs a loop in all lanes: for a few registers of lanes all turns, then for the next ones. The state
-// stays in registers.
+// stays in registers. Loops whose lanes are refilled stand in refilled_turns.cpp.
 #include <llvm/IR/Constants.h>
 
 #include "code/stage_function.h"
@@ -36,10 +36,10 @@ llvm::Value* StageFunction::count_of_turns() {
   return b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), memory_.slots, at(slot)));
 }
 
-/// Ends the function: it gives no results.
-void StageFunction::give_up(const Turning& t) {
+/// Ends the function, at `done`: it gives no results.
+void StageFunction::give_up(llvm::BasicBlock* done) {
   b_.CreateStore(b_.getInt8(0), memory_.output(static_cast<int>(plan_.program.output_dtypes.size()) - 1));
-  b_.CreateBr(t.done);
+  b_.CreateBr(done);
 }
 
 /// Values that are the same at every turn are read before the first turn. Gives the states' first values: by register,
@@ -94,18 +94,19 @@ void StageFunction::begin_turn(Turning& t, const std::vector<Values>& firsts, ll
     b_.SetInsertPoint(goes_on);
     b_.CreateCondBr(is_within, body, beyond);
     b_.SetInsertPoint(beyond);
-    give_up(t);
+    give_up(t.done);
   }
   b_.SetInsertPoint(body);
-  if (!machine_.stands_alone()) ask_now_and_then(t);
+  ask_now_and_then(t.turn, b_.getInt64(1), t.done);
 }
 
-/// Whether the caller wants the function to end.
-void StageFunction::ask_now_and_then(const Turning& t) {
+/// Whether the caller wants the function to end. Called every `between` turns. Code that stands alone does not ask.
+void StageFunction::ask_now_and_then(llvm::Value* turn, llvm::Value* between, llvm::BasicBlock* done) {
+  if (machine_.stands_alone()) return;
   constexpr std::uint64_t turns = 1 << 14;
   auto *const asks = block("asks"), *const ends = block("ends"), *const goes_on = block("goes_on");
-  llvm::Value* const of_turns = b_.CreateAnd(t.turn, b_.getInt64(turns - 1));
-  b_.CreateCondBr(b_.CreateICmpEQ(of_turns, b_.getInt64(turns - 1)), asks, goes_on);
+  llvm::Value* const of_turns = b_.CreateAnd(turn, b_.getInt64(turns - 1));
+  b_.CreateCondBr(b_.CreateICmpSGE(b_.CreateAdd(of_turns, between), b_.getInt64(turns)), asks, goes_on);
   b_.SetInsertPoint(asks);
   clear_upper_halves(b_, machine_);
   auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
@@ -114,7 +115,7 @@ void StageFunction::ask_now_and_then(const Turning& t) {
   answer->addFnAttr(llvm::Attribute::NoUnwind);
   b_.CreateCondBr(b_.CreateICmpEQ(answer, b_.getInt32(0)), goes_on, ends);
   b_.SetInsertPoint(ends);
-  give_up(t);
+  give_up(done);
   b_.SetInsertPoint(goes_on);
 }
 
@@ -170,13 +171,13 @@ void StageFunction::end_turn(const Turning& t) {
 }
 
 /// A state that serves all lanes is written with the first of them.
-void StageFunction::store_states(const Turning& t) {
+void StageFunction::store_states(const std::map<int, Node>& states) {
   std::vector<std::pair<Output, Node>> of_lanes, of_all;
   for (std::size_t k = 0; k < stage_.lane_outputs.size(); ++k) {
-    const int input = t.turns.state_of_output[k];
+    const int input = plan_.program.turns->state_of_output[k];
     const Output& output = stage_.lane_outputs[k];
     if (input >= 0 && output.place.tensor >= 0)
-      (output.place.stride != 0 ? of_lanes : of_all).emplace_back(output, t.states.at(input));
+      (output.place.stride != 0 ? of_lanes : of_all).emplace_back(output, states.at(input));
   }
   in_each_register([&] {
     std::vector<std::pair<Output, llvm::Value*>> outputs;
@@ -198,6 +199,7 @@ void StageFunction::store_states(const Turning& t) {
 }
 
 void StageFunction::write_turns() {
+  if (plan_.refill) return write_refilled_turns();
   begin_lanes();
   llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5);
   for (const Input& input : plan_.program.inputs) memory_.input(input.place.tensor);
@@ -222,7 +224,7 @@ void StageFunction::write_turns() {
   end_turn(t);
 
   b_.SetInsertPoint(ended);
-  store_states(t);
+  store_states(t.states);
   b_.CreateBr(t.next_lanes);
   b_.SetInsertPoint(t.next_lanes);
   from->addIncoming(behind, t.next_lanes);

@@ -50,6 +50,32 @@ Cost cost_of(const Program& program, const Equation& e) {
   return cost;
 }
 
+// Measured on a Zen 4: an operation of one register takes some 0.16 ns here.
+std::optional<Refill> refill_of(const LanePlan& plan) {
+  constexpr std::size_t most_elements = 64;  // of a lane, which lie on the stack
+  constexpr int most_lanes = 64;             // that one word has a bit for
+  constexpr std::int64_t of_look = 20, looks_apart = 50, of_all = 100, of_lane = 24, of_element = 3;
+  const LaneProgram& program = plan.program;
+  if (!program.turns || program.turns->goes_on < 0 || plan.width == 1 || plan.lanes_together() > most_lanes) return {};
+  const std::size_t elements = program.inputs.size() + program.outputs.size();
+  const bool has_rows = std::ranges::any_of(program.turns->in_rows, &LaneTurns::RowStep::is_stack) ||
+                        std::ranges::any_of(program.turns->state_of_output, [](int state) { return state < 0; });
+  const bool serves_all =
+      std::ranges::any_of(program.outputs, [](const Output& y) { return y.place.tensor >= 0 && y.place.stride == 0; });
+  // Where an argument of sin or cos is large, neighbouring lanes are computed again.
+  const bool is_circular = std::ranges::any_of(program.graph.steps(), [](const ScalarStep& s) {
+    return s.kind == ScalarStep::Kind::word && (s.word == Word::sin || s.word == Word::cos);
+  });
+  if (elements > most_elements || has_rows || serves_all || is_circular) return {};
+  const auto of_turn = static_cast<std::int64_t>(plan.registers * plan.operations(plan.stages[0].turn));
+  const auto turns = [&](std::int64_t time) { return time / of_turn + 1; };
+  return Refill{.most_turns = turns(of_look * looks_apart),
+                .fewest_turns = turns(of_all),
+                .of_turn = of_turn,
+                .of_all = of_all,
+                .of_lane = of_lane + of_element * static_cast<std::int64_t>(elements)};
+}
+
 double copied_bytes_per_second() {
   static const double speed = [] {
     constexpr std::size_t bytes = std::size_t{64} << 20;

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "compile/plan.h"
 #include "program/facts.h"
 #include "program/program.h"
 
@@ -23,6 +24,9 @@ bool counts_flops() {
 
 /// Of one run of the equation. `program` says the types of its variables.
 Cost cost_of(const Program& program, const Equation& e);
+
+/// None where lanes of a loop that are done wait for the others.
+std::optional<Refill> refill_of(const LanePlan& plan);
 
 /// How many bytes a second this machine copies, counting those read and those written; measured once.
 double copied_bytes_per_second();

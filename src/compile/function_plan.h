@@ -41,7 +41,9 @@ struct KernelStep {
   FilledCopies copies = {};                        ///< where a register has more lanes than there are
   std::int64_t slots = 0, totals = 0, copied = 0;  ///< offsets in the workspace
 
-  std::int64_t filled() const { return plan->program.has_lanes && lanes < lanes_together ? lanes_together - lanes : 0; }
+  std::int64_t filled() const {
+    return plan->program.has_lanes && !plan->refill && lanes < lanes_together ? lanes_together - lanes : 0;
+  }
 };
 
 /// The elements of a strided view, row by row.

@@ -44,16 +44,8 @@ std::vector<double> nanoseconds_of_lane(const LanePlan& plan) {
   std::vector<double> all;
   for (const Stage& stage : plan.stages) {
     constexpr double likely_turns = 100;
-    const auto steps_of = [&](const std::vector<Node>& nodes) {
-      auto steps = static_cast<double>(nodes.size());
-      for (const Node n : nodes) {
-        const CalledFunction* const f = plan.called_by(plan.program.graph[n]);
-        if (f) steps += static_cast<double>(f->steps());
-      }
-      return steps;
-    };
-    const double steps =
-        steps_of(stage.lane) + static_cast<double>(stage.lane_outputs.size()) + steps_of(stage.turn) * likely_turns;
+    const double steps = plan.operations(stage.lane) + static_cast<double>(stage.lane_outputs.size()) +
+                         plan.operations(stage.turn) * likely_turns;
     all.push_back(steps * 0.4 / plan.lanes_together());
   }
   return all;
@@ -246,7 +238,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
   const Code* const code = this->code();
   if (!code) return false;
   if (!plan_.program.has_lanes) lanes = 1;
-  else if (lanes < lanes_together()) return !has_turns() && run_few(*code, inputs, outputs, lanes);
+  else if (lanes < lanes_together() && !plan_.refill) return !has_turns() && run_few(*code, inputs, outputs, lanes);
   std::atomic<bool> all_hold = true;
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     bool holds = true;

@@ -54,6 +54,8 @@ class LaneKernel {
            const Positions& positions) const;
   /// Fewer lanes than these at each position take longer than so many equations do one after the other.
   std::int64_t fewest_lanes(std::ptrdiff_t equations) const;
+  /// Of a loop: for fewer lanes the kernel does not run.
+  std::int64_t fewest_lanes_of_turns() const { return plan_.refill ? 1 : lanes_together(); }
 
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const { return plan_.steps(); }
@@ -94,7 +96,7 @@ using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {});
 /// Of a part of a program, as `expand` takes it.
 MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
-/// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `lanes_together` lanes or more.
+/// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `fewest_lanes_of_turns` lanes or more.
 MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// Null where kernels are made. Else why not: the library was built without a compiler, or for a machine that it makes
 /// no code for.

@@ -559,7 +559,7 @@ class Grouping {
     }
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
     group->kernel = *kernel;
-    group->fewest_lanes = apart ? (*kernel)->lanes_together()
+    group->fewest_lanes = apart ? (*kernel)->fewest_lanes_of_turns()
                                 : (*kernel)->fewest_lanes(std::ranges::count_if(
                                       part.equations, [&](const Equation& e) { return computes(e, options_); }));
     const bool asks_call = group->asks_call();

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "compile/costs.h"
 #include "compile/lowering.h"
 #include "compile/shape.h"
 #include "compile/words.h"
@@ -214,6 +215,7 @@ LanePlan planned_for_code(const LaneProgram& program) {
   LanePlan plan = planned(stays_whole ? program : std::move(apart));
   if (stays_whole) plan.functions = functions_of(program);
   if (plan.program.has_lanes) plan.width = width_of(plan, register_bytes()), plan.registers = registers_of(plan);
+  plan.refill = refill_of(plan);
   return plan;
 }
 

@@ -32,6 +32,13 @@ struct CalledFunction {
   std::size_t steps() const { return program.graph.steps().size(); }
 };
 
+/// Of a loop in lanes: lanes that are done are given the next examples while others go on, where that pays.
+/// Code looks whether it does after some turns, then after twice as many, and so on.
+struct Refill {
+  std::int64_t most_turns, fewest_turns;  ///< from one look to the next: at most, and after lanes were filled
+  std::int64_t of_turn, of_all, of_lane;  ///< time of a turn of all lanes, of filling any, and of each one filled
+};
+
 struct LanePlan {
   LaneProgram program;
   std::vector<Stage> stages;
@@ -43,6 +50,7 @@ struct LanePlan {
   int width = 1;              ///< lanes in a register
   int registers = 1;          ///< of lanes that code computes side by side
   std::vector<CalledFunction> functions = {};
+  std::optional<Refill> refill = {};  ///< none: lanes that are done wait for the others
 
   int lanes_together() const { return width * registers; }
   std::size_t steps() const {
@@ -50,6 +58,8 @@ struct LanePlan {
     for (const Stage& stage : stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
     return steps;
   }
+  /// Scalar operations of these nodes, with those of the functions that they call.
+  double operations(const std::vector<Node>& nodes) const;
   /// The function that stands for a word; null: the word is an instruction, or a call of the library.
   const CalledFunction* function_of(Word word, DType dtype) const;
   const CalledFunction* called_by(const ScalarStep& s) const;
@@ -61,6 +71,12 @@ inline const CalledFunction* LanePlan::function_of(Word word, DType dtype) const
     return f.dtype == dtype && std::ranges::find(f.words, word) != f.words.end();
   });
   return found == functions.end() ? nullptr : &*found;
+}
+inline double LanePlan::operations(const std::vector<Node>& nodes) const {
+  auto count = static_cast<double>(nodes.size());
+  for (const Node n : nodes)
+    if (const CalledFunction* const f = called_by(program.graph[n])) count += static_cast<double>(f->steps());
+  return count;
 }
 inline const CalledFunction* LanePlan::called_by(const ScalarStep& s) const {
   return s.kind == ScalarStep::Kind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;

@@ -88,9 +88,14 @@ class Key {
     const auto& [dtype, words, program] = function;
     all(dtype, words, program);
   }
+  void add(const Refill& refill) {
+    const auto& [most_turns, fewest_turns, of_turn, of_all, of_lane] = refill;
+    all(most_turns, fewest_turns, of_turn, of_all, of_lane);
+  }
   void add(const LanePlan& plan) {
-    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions] = plan;
-    all(program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions);
+    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions, refill] =
+        plan;
+    all(program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions, refill);
   }
 
   // ── steps of a function ──
