@@ -359,4 +359,8 @@ MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const 
   return kernel_of(expand_turns(part, whole, options), options);
 }
 
+std::int64_t lanes_in_register(DType dtype) {
+  return register_bytes() / static_cast<std::int64_t>(std::max(sizeof(float), element_size(dtype)));
+}
+
 }  // namespace ricci::compiled

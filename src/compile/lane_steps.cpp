@@ -339,8 +339,12 @@ class Grouping {
       options.lanes = lanes, options.outer = outer;
       try_out(options);
     };
-    if (all.empty()) try_out(options_);
     for (const OpenSize& lanes : all) try_lanes(lanes, {});
+    // Examples may be so few that all of them fit into one lane.
+    const auto is_large = [&](const OpenSize& size) {
+      return !size.symbol.empty() || size.number > options_.most_unrolled_number;
+    };
+    if (std::ranges::none_of(all, is_large)) try_out(options_);
     if (most < computing_)
       for (const auto& [outer, lanes] : frequent_pairs(all)) try_lanes(lanes, outer);
     options_ = chosen;
@@ -392,12 +396,22 @@ class Grouping {
   }
   /// A kernel of fewer equations gains too little on them for what it costs to be made.
   static constexpr std::ptrdiff_t least_of_walked = 4;
-  /// Sizes that stand in types as larger numbers: at most four, the most frequent first.
+  /// Sizes that stand in types as larger numbers, and numbers of examples that fill a register: at most four, the most
+  /// frequent first.
   std::vector<std::int64_t> large_numbers() const {
     std::map<std::int64_t, int> counts;
+    std::int64_t fewest_examples = lanes_in_register(DType::float64);
     for (const Type& type : body_.types)
-      for (const Size size : type.shape)
-        if (!size.is_symbol() && size.raw() > options_.most_unrolled_number) ++counts[size.raw()];
+      if (is_floating(type.dtype)) fewest_examples = std::max(fewest_examples, lanes_in_register(type.dtype));
+    for (std::size_t v = 0; v < body_.types.size(); ++v) {
+      const Shape& shape = body_.types[v].shape;
+      const std::size_t axes_of_examples = body_.vmaps.of(static_cast<Variable>(v)).size();
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const bool is_large = shape[axis].raw() > options_.most_unrolled_number;
+        const bool fills_register = axis < axes_of_examples && shape[axis].raw() >= fewest_examples;
+        if (!shape[axis].is_symbol() && (is_large || fills_register)) ++counts[shape[axis].raw()];
+      }
+    }
     std::vector<std::int64_t> numbers;
     for (const auto& [number, count] : counts) numbers.push_back(number);
     std::ranges::stable_sort(numbers, [&](std::int64_t a, std::int64_t b) { return counts[a] > counts[b]; });

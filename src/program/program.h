@@ -41,7 +41,7 @@ struct Capture {
 };
 
 /// The vmaps whose examples lie along the first axes of variables, outermost first, each as a number of its own. It is
-/// for readers alone: nothing is computed from it.
+/// for readers, and for a plan that looks for lanes: no value depends on it.
 class VmapsOfAxes {
  public:
   using Row = SmallVector<int, 2>;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,35 @@ TEST_F(KnownSizes, RowsAboveSixteenAreOneKernelAsRowsOfSixteenAre) {
       expect_one_kernel(rc::vmap(rc::grad(of_norm)), lanes, n);
     }
   for (const std::int64_t n : {16, 17, 40, 64}) expect_one_kernel(rc::vmap(rc::jacrev(hand)), 512, n);
+}
+
+/// Of the kernel that is the whole plan.
+std::string operations(const rc::Plan& plan) {
+  const std::string text = text_of(plan);
+  const std::size_t begin = text.find("lanes[steps="), end = text.find(']', begin);
+  return begin == std::string::npos ? "no kernel" : text.substr(begin, end - begin);
+}
+
+TEST_F(KnownSizes, ExamplesThatFillARegisterAreItsLanes) {
+  const auto expect_lanes = [](const auto& f, const Tensor& few, const Tensor& many) {
+    const auto of_few = rc::compile(f), of_many = rc::compile(f);
+    for (int i = 0; i < 2; ++i) expect_close(of_few(few), f(few), 1e-5);
+    of_many(many);
+    EXPECT_EQ(operations(of_few.plan(few)), operations(of_many.plan(many)));
+  };
+  const auto in_float = rc::vmap(rc::grad(of_softmax));
+  const auto in_double = rc::vmap(rc::hessian(of_norm));
+  expect_lanes(in_float, rc::randn({16, 3}), rc::randn({100, 3}));
+  for (const std::int64_t n : {8, 9, 15, 16})
+    expect_lanes(in_double, rc::randn({n, 3}, rc::float64), rc::randn({100, 3}, rc::float64));
+}
+
+TEST_F(KnownSizes, AsManyExamplesAsElementsAreTakenApart) {
+  const Tensor x = rc::randn({16, 16});
+  const auto f = rc::vmap(rc::grad(of_softmax));
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 2; ++i) expect_close(fast(x), f(x), 1e-5);
+  EXPECT_EQ(fast.plan(x).steps(), 1U);
 }
 
 TEST_F(KnownSizes, EachSizeKeepsItsBitsHoweverOftenItIsCalled) {
