@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <mutex>
 #include <vector>
 
 #include "ricci/primitive/formula.h"
 #include "ricci/primitive/pack.h"
+#include "ricci/primitive/parallel.h"
 
 namespace ricci::compiled {
 namespace {
@@ -76,20 +79,41 @@ std::optional<Refill> refill_of(const LanePlan& plan) {
                 .of_lane = of_lane + of_element * static_cast<std::int64_t>(elements)};
 }
 
-double copied_bytes_per_second() {
-  static const double speed = [] {
-    constexpr std::size_t bytes = std::size_t{64} << 20;
-    const std::vector<char> from(bytes, 1);
-    std::vector<char> to(bytes);
-    double best = 0;
-    for (int i = 0; i < 3; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      std::memcpy(to.data(), from.data(), bytes);
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      best = std::max(best, 2 * static_cast<double>(bytes) / seconds.count());
-    }
-    return best;
-  }();
+namespace {
+
+/// So many bytes, half of them read.
+double measured_bytes_per_second(std::size_t bytes, bool by_all_threads) {
+  constexpr std::size_t least = std::size_t{32} << 20;
+  const std::size_t half = bytes / 2, times = std::max<std::size_t>(1, least / bytes);
+  const std::int64_t pieces = by_all_threads ? kernels::thread_count() : 1;
+  const std::size_t piece = half / static_cast<std::size_t>(pieces);
+  const std::vector<char> from(half, 1);
+  std::vector<char> to(half);
+  double best = 0;
+  for (int i = 0; i < 4; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    kernels::parallel_for({pieces, 1e9}, [&](std::int64_t begin, std::int64_t end) {
+      const std::size_t first = static_cast<std::size_t>(begin) * piece;
+      const std::size_t count = static_cast<std::size_t>(end - begin) * piece;
+      for (std::size_t k = 0; k < times; ++k) std::memcpy(to.data() + first, from.data() + first, count);
+    });
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    best = std::max(best, 2 * static_cast<double>(times * piece * static_cast<std::size_t>(pieces)) / seconds.count());
+  }
+  return best;
+}
+
+}  // namespace
+
+double copied_bytes_per_second(double bytes, bool by_all_threads) {
+  constexpr std::size_t levels[] = {16 << 10, 512 << 10, 8 << 20, 128 << 20};  // in each cache, and in none
+  static std::mutex mutex;
+  static double speeds[2][std::size(levels)] = {};
+  std::size_t level = 0;
+  while (level + 1 < std::size(levels) && bytes > static_cast<double>(levels[level])) ++level;
+  const std::lock_guard lock(mutex);
+  double& speed = speeds[by_all_threads ? 1 : 0][level];
+  if (speed == 0) speed = measured_bytes_per_second(levels[level], by_all_threads);
   return speed;
 }
 

@@ -15,11 +15,12 @@ struct Cost {
   std::optional<double> flops;  // none: its rules do not tell
 };
 
-/// Of an operation whose rules do not tell: its own count, for operands of these types.
-using FlopsOf = double (*)(const void* op, const Types& in);
+/// Of an operation whose rules do not tell: its own count, for operands of these types; none: values tell.
+using FlopsOf = std::optional<double> (*)(const void* op, const Types& in);
 template <class P>
 bool counts_flops() {
-  return Facts<FlopsOf>::add(rules_of<P>, [](const void* op, const Types& in) { return erase::as<P>(op).flops(in); });
+  return Facts<FlopsOf>::add(
+      rules_of<P>, [](const void* op, const Types& in) -> std::optional<double> { return erase::as<P>(op).flops(in); });
 }
 
 /// Of one run of the equation. `program` says the types of its variables.
@@ -28,8 +29,9 @@ Cost cost_of(const Program& program, const Equation& e);
 /// None where lanes of a loop that are done wait for the others.
 std::optional<Refill> refill_of(const LanePlan& plan);
 
-/// How many bytes a second this machine copies, counting those read and those written; measured once.
-double copied_bytes_per_second();
+/// How many bytes a second this machine copies where it reads and writes so many again and again: they may stand in a
+/// cache. On one core, or by all threads of the library. Measured once.
+double copied_bytes_per_second(double bytes, bool by_all_threads);
 /// How many multiplications and additions a second one core of this machine does in registers; measured once.
 double operations_per_second(DType dtype);
 

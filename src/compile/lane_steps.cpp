@@ -167,16 +167,22 @@ struct LaneStep {
     if (std::ranges::all_of(in, kernels::is_contiguous)) run(out, in);
     else run_copies(out, in);
   }
-  /// Elementary functions are taken apart.
-  double flops(const Types& in) const {
+  /// Elementary functions are taken apart. How many turns a lane takes that has a condition of its own, values tell.
+  std::optional<double> flops(const Types& in) const {
     const Group& group = *steps.group;
+    const LanePlan& plan = group.kernel->plan();
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; };
-    const Size lanes = group.lanes.in(steps.sizes, size), outer = group.outer.in(steps.sizes, size);
-    double flops = 0;
-    for (const Stage& stage : group.kernel->plan().stages)
+    const auto lanes = static_cast<double>(group.lanes.in(steps.sizes, size).hint());
+    double flops = 0, turns = 1, positions = static_cast<double>(group.outer.in(steps.sizes, size).hint());
+    if (const auto& loop = plan.program.turns) {
+      if (loop->goes_on >= 0) return std::nullopt;
+      turns = loop->count_given < 0 ? static_cast<double>(loop->count) : positions;
+      positions = 1;
+    }
+    for (const Stage& stage : plan.stages)
       flops += static_cast<double>(stage.once.size()) +
-               static_cast<double>(stage.lane.size() + stage.turn.size()) * static_cast<double>(lanes.hint());
-    return flops * static_cast<double>(outer.hint());
+               (static_cast<double>(stage.lane.size()) + static_cast<double>(stage.turn.size()) * turns) * lanes;
+    return flops * positions;
   }
   BatchedOutputs batch(const Batch&) const {
     throw TransformError("a program with lane kernels runs outside transforms");

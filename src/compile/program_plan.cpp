@@ -2,20 +2,15 @@
 #include "compile/program_plan.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdio>
 #include <new>
 #include <ostream>
 #include <vector>
 
-#include "compile/costs.h"
 #include "compile/later_plan.h"
 #include "compile/plan_check.h"
 #include "compile/switches.h"
 #include "custom/call.h"
 #include "primitive/interpreter.h"
-#include "program/running.h"
 #include "ricci/compile.h"
 
 namespace ricci::compiled {
@@ -103,77 +98,6 @@ std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOpt
   });
   if (plan->later) plan->later->begin();
   return plan;
-}
-
-namespace {
-
-std::string in_columns(const std::vector<std::array<std::string, 6>>& rows) {
-  std::array<std::size_t, 6> widths = {};
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i)
-      text += std::string(widths[i] - row[i].size(), ' ') + row[i] + "  ";
-    text += row.back() + "\n";
-  }
-  return text;
-}
-
-std::string digits(double value, const char* unit) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3g%s", value, unit);
-  return text;
-}
-
-}  // namespace
-
-std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
-  using Clock = std::chrono::steady_clock;
-  const std::optional<Program> at_sizes = native ? native->program_at(sizes) : std::nullopt;
-  const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
-  struct Step {
-    Cost cost;
-    DType dtype;
-    double seconds;
-    std::string text;
-  };
-  const auto share = [](double part, double whole) { return digits(100 * part / whole, " %"); };
-  // What memory and arithmetic would allow at best: the larger share is the one that limits the step.
-  const auto share_of_limit = [&](const Step& step) {
-    const double by_memory = step.cost.bytes / copied_bytes_per_second(),
-                 by_arithmetic = step.cost.flops.value_or(0) / operations_per_second(step.dtype);
-    return by_memory >= by_arithmetic ? share(by_memory, step.seconds) + " of memory's speed"
-                                      : share(by_arithmetic, step.seconds) + " of arithmetic's";
-  };
-  std::vector<Step> steps;
-  double total = 0;
-  const auto time = [&](const Equation& e, const Tensors&, const std::function<void()>& run) {
-    const auto start = Clock::now();
-    run();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    std::string text = e.rules->name;
-    for (const Variable v : e.outputs) text += " " + to_string(type_of_variable(at_call, v));
-    const DType dtype = e.outputs.empty() ? DType::float32 : type_of_variable(at_call, e.outputs[0]).dtype;
-    steps.push_back({cost_of(at_call, e), dtype, seconds, text});
-    total += seconds;
-  };
-  function::run_call(at_call, inputs);  // so that memory is there, as in later calls
-  run_program(at_call, inputs, time);
-  std::vector<std::array<std::string, 6>> rows = {{"us", "share", "flops", "bytes", "of one core", "step"}};
-  for (const Step& step : steps)
-    rows.push_back({digits(step.seconds * 1e6, ""), share(step.seconds, total),
-                    step.cost.flops ? digits(*step.cost.flops, "") : "-", digits(step.cost.bytes, ""),
-                    share_of_limit(step), step.text});
-  rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all, equation by equation"});
-  Tensors results;
-  if (native && !innermost && native->run(sizes, inputs, results)) {  // so that its code is there
-    const auto start = Clock::now();
-    native->run(sizes, inputs, results);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    rows.push_back({digits(seconds * 1e6, ""), "", "", "", "", "as one function, which calls run"});
-  }
-  return in_columns(rows);
 }
 
 namespace {

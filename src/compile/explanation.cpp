@@ -1,0 +1,182 @@
+// Where the time of a plan's run goes, as a table. Start with `ProgramPlan::explain`.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/costs.h"
+#include "compile/lane_steps.h"
+#include "compile/program_plan.h"
+#include "custom/call.h"
+#include "primitive/interpreter.h"
+#include "program/running.h"
+#include "ricci/threads.h"
+
+namespace ricci::compiled {
+namespace {
+
+using Row = std::array<std::string, 6>;
+
+std::string in_columns(const std::vector<Row>& rows) {
+  std::array<std::size_t, 6> widths = {};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      text += std::string(widths[i] - row[i].size(), ' ') + row[i] + "  ";
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+std::string digits(double value, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g%s", value, unit);
+  return text;
+}
+std::string share(double part, double whole) { return digits(100 * part / whole, " %"); }
+
+template <class F>
+double seconds_of(const F& f) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  f();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// An equation with all its runs.
+struct Timed {
+  const Equation* equation = nullptr;
+  std::string text = {};
+  Cost cost = {};  // of all runs
+  DType dtype = DType::float32;
+  double seconds = 0;
+  std::int64_t runs = 0;
+  std::deque<Timed> inside = {};  // of the programs that it runs
+
+  void add(const Program& program, const Equation& e, double time) {
+    if (runs == 0) {
+      equation = &e, text = e.rules->name;
+      for (const Variable v : e.outputs) text += " " + to_string(type_of_variable(program, v));
+      if (!e.outputs.empty()) dtype = type_of_variable(program, e.outputs[0]).dtype;
+    }
+    const Cost once = cost_of(program, e);
+    cost.bytes += once.bytes;
+    cost.flops =
+        once.flops && (runs == 0 || cost.flops) ? std::optional(cost.flops.value_or(0) + *once.flops) : std::nullopt;
+    seconds += time, ++runs;
+  }
+  /// The equation among those inside.
+  Timed& of(const Equation& e) {
+    const auto known = std::ranges::find(inside, &e, &Timed::equation);
+    return known == inside.end() ? inside.emplace_back() : *known;
+  }
+  /// Of one equation inside of those inside.
+  std::int64_t most_runs() const {
+    std::int64_t most = 0;
+    for (const Timed& step : inside)
+      for (const Timed& in_turn : step.inside) most = std::max(most, in_turn.runs);
+    return most;
+  }
+};
+
+/// What memory and arithmetic would allow at best: the larger share is the one that limits the step. Of a step that
+/// takes long, all threads may do a part. One that computes less than is counted reaches the limit, and no more.
+std::string share_of_limit(const Timed& step) {
+  constexpr double long_seconds = 50e-6;
+  const auto runs = static_cast<double>(step.runs);
+  const bool by_all_threads = step.seconds / runs > long_seconds;
+  const double threads = by_all_threads ? num_threads() : 1;
+  const double by_memory = step.cost.bytes / copied_bytes_per_second(step.cost.bytes / runs, by_all_threads),
+               by_arithmetic = step.cost.flops.value_or(0) / (operations_per_second(step.dtype) * threads);
+  const auto of_time = [&](double seconds) { return share(std::min(seconds, step.seconds), step.seconds); };
+  return by_memory >= by_arithmetic ? of_time(by_memory) + " of memory's speed"
+                                    : of_time(by_arithmetic) + " of arithmetic's";
+}
+
+void add_rows(std::vector<Row>& rows, const Timed& step, double total, std::size_t depth) {
+  const std::string times = depth == 0 ? "" : std::string(2 * depth, ' ') + std::to_string(step.runs) + " x ";
+  rows.push_back({digits(step.seconds * 1e6, ""), share(step.seconds, total),
+                  step.cost.flops ? digits(*step.cost.flops, "") : "-", digits(step.cost.bytes, ""),
+                  share_of_limit(step), times + step.text});
+  for (const Timed& inner : step.inside) add_rows(rows, inner, total, depth + 1);
+}
+
+bool runs_programs(const Program& program) {
+  return std::ranges::any_of(program.body().equations, [](const Equation& e) {
+    bool any = is_loop_in_lanes(e);
+    for_each_program(e.op(), [&](const Program&) { any = true; });
+    return any;
+  });
+}
+
+/// The steps of one run, with those of the programs that they run. A loop that is a kernel has no steps: it is run
+/// again, turn by turn, to count its turns.
+Timed watched(const Program& program, std::span<const Tensor> inputs) {
+  Timed all, *now = &all;
+  const auto within = [&](Timed& step, const auto& f) {
+    Timed* const before = std::exchange(now, &step);
+    f();
+    now = before;
+  };
+  const AroundAllEquations time = [&](const Program& of, const Equation& e, Tensors& operands,
+                                      const std::function<void()>& run) {
+    Timed& step = now->of(e);
+    const bool is_in_lanes = is_loop_in_lanes(e);
+    const Tensors kept = is_in_lanes ? operands : Tensors();
+    double seconds = 0;
+    within(step, [&] { seconds = seconds_of(run); });
+    step.add(of, e, seconds);
+    if (!is_in_lanes || step.runs > 1) return;
+    Types types;
+    for (const Tensor& x : kept) types.push_back(type_of(x));
+    Timed apart;
+    Equation loop = e;
+    loop.parameters = parameters_in_call(e, of.shared_call_sizes());
+    const KernelCall call = *kernel_call(loop, types);
+    within(apart, [&] { (*call.apart)({kept.data(), kept.size()}); });
+    const std::int64_t unanswered = call.kernel->limit_of_turns() ? 1 : 0;  // the condition is asked once more
+    step.text += ", " + std::to_string(apart.most_runs() - unanswered) + " turns";
+  };
+  const WatchedPrograms watching(time);
+  function::run_call(program, inputs);
+  return all;
+}
+
+}  // namespace
+
+std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+  const std::optional<Program> at_sizes = native ? native->program_at(sizes) : std::nullopt;
+  const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
+  function::run_call(at_call, inputs);  // so that memory is there, as in later calls
+  std::deque<Timed> steps;
+  double total = 0;
+  run_program(at_call, inputs, [&](const Equation& e, const Tensors&, const std::function<void()>& run) {
+    steps.emplace_back().add(at_call, e, seconds_of(run));
+    total += steps.back().seconds;
+  });
+  if (runs_programs(at_call)) {  // timers inside take time
+    Timed inside = watched(at_call, inputs);
+    for (std::size_t i = 0; i < steps.size() && i < inside.inside.size(); ++i) {
+      steps[i].inside = std::move(inside.inside[i].inside);
+      steps[i].text = inside.inside[i].text;
+    }
+  }
+  std::vector<Row> rows = {{"us", "share", "flops", "bytes", "of the limit", "step"}};
+  for (const Timed& step : steps) add_rows(rows, step, total, 0);
+  rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all, equation by equation"});
+  Tensors results;
+  if (native && !innermost && native->run(sizes, inputs, results)) {  // so that its code is there
+    const double seconds = seconds_of([&] { native->run(sizes, inputs, results); });
+    rows.push_back({digits(seconds * 1e6, ""), "", "", "", "", "as one function, which calls run"});
+  }
+  return in_columns(rows);
+}
+
+}  // namespace ricci::compiled
