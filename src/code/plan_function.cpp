@@ -222,12 +222,19 @@ class PlanFunction {
   void run(const CheckStep& s) {
     const Value numbers = pointer(s.numbers);
     repeat(s.count, [&](Value i) {
-      Value const read = b_.load_element(s.dtype, b_.element(numbers, s.dtype, i));
-      Value const number = widened(read, s.dtype);
-      Value const is_between = b_.CreateAnd(b_.CreateICmpSGE(number, count(s.allowed.least)),
-                                            b_.CreateICmpSLE(number, count(s.allowed.most)));
-      go_on_if(s.allowed.zero ? is_between : b_.CreateAnd(is_between, b_.CreateICmpNE(number, count(0))));
+      go_on_if(is_allowed(s.allowed, b_.load_element(s.dtype, b_.element(numbers, s.dtype, i)), s.dtype));
     });
+  }
+  Value is_allowed(const Allowed& allowed, Value x, DType d) {
+    if (allowed.reals) {
+      Value const real = Words(b_, machine_).converted(x, d, DType::float64);
+      return b_.CreateAnd(b_.CreateFCmpOGE(real, b_.number(DType::float64, allowed.reals->low)),
+                          b_.CreateFCmpOLE(real, b_.number(DType::float64, allowed.reals->high)));
+    }
+    Value const number = widened(x, d);
+    Value const is_between =
+        b_.CreateAnd(b_.CreateICmpSGE(number, count(allowed.least)), b_.CreateICmpSLE(number, count(allowed.most)));
+    return allowed.zero ? is_between : b_.CreateAnd(is_between, b_.CreateICmpNE(number, count(0)));
   }
 
   void run(const FillStep& s) {

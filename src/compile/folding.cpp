@@ -124,7 +124,7 @@ Folded with_kernels(const Program& program, std::span<const Tensor> captured) {
     parts = folded(resolved(parts.program.in_call(sizes)), parts.constants);
   }
   parts = folded(parts.program.simplified(), parts.constants);
-  for (const std::int64_t most_unrolled : {64, 15, 3})
+  for (const std::int64_t most_unrolled : {64, 15, 4, 3})
     if (is_enough(along_numbers(parts.program, most_unrolled), parts.constants)) break;
   return std::move(*best);
 }

@@ -93,7 +93,7 @@ struct PlacesStep {
   std::optional<std::int64_t> totals;  ///< where sums are made: offset in the workspace; none: in the table
 };
 
-/// The function throws unless all of these whole numbers are allowed.
+/// The function throws unless all of these numbers are allowed.
 struct CheckStep {
   Location numbers;
   DType dtype;

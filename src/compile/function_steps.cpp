@@ -136,7 +136,9 @@ class Planner {
   }
   [[noreturn]] void refuse(const std::string& why) const { whole_.refuse(why); }
   [[noreturn]] void refuse_draws() const {
-    refuse("the function draws random numbers; let it take them as an argument");
+    refuse(
+        "the function draws random numbers from a generator, which stands in the library; draw by a key that is an "
+        "argument, as rc::normal(key, shape) does, or let the function take the numbers");
   }
 
   /// A view is read where the memory behind it is: that lives as long as its views.
@@ -186,6 +188,8 @@ class Planner {
     if (const auto places = Facts<AtPlacesOf>::of(*e.rules)) return go_to_places(e, places(e.parameters.get()));
     if (const auto allowed = Facts<AllowedOf>::of(*e.rules)) return check(e, allowed(e.parameters.get()));
     if (Facts<StandInOf>::of(*e.rules)) return fill_rows(e);
+    if (const auto blocks = Facts<BlocksOf>::of(*e.rules))
+      if (draw(e, blocks(e.parameters.get()))) return;
     if (gives_constants(e)) return put_constants(e);
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (e.rules->effect == Effect::takes_place) refuse_draws();
@@ -445,6 +449,34 @@ class Planner {
     steps_.push_back({CheckStep{contiguous(v), type(v).dtype, type(v).shape.numel().raw(), allowed}});
     if (!e.outputs.empty()) placed_[at(e.outputs[0])] = placed_[at(v)];
   }
+
+  // ── draws ──
+
+  /// Each lane makes one block of neighbours; what the last one makes too many is left out. One source after the other.
+  bool draw(const Equation& e, const Blocks& blocks) {
+    const Type &sources = type(e.inputs[0]), &drawn = type(e.outputs[0]);
+    const std::int64_t count = sources.shape.numel().raw() / 2, of_one = drawn.shape.numel().raw() / count;
+    const Type in_rows{drawn.dtype, {(of_one + blocks.elements - 1) / blocks.elements, blocks.elements}};
+    if (count == 1 && drawn.shape == in_rows.shape) return false;
+    ProgramBody one;
+    one.types = {{sources.dtype, {2}}, in_rows};
+    one.inputs = {Variable{0}}, one.outputs = {Variable{1}};
+    one.equations.push_back({.rules = e.rules,
+                             .parameters = blocks.of_shape(e.parameters.get(), in_rows.shape),
+                             .inputs = {Variable{0}},
+                             .outputs = {Variable{1}}});
+    const Program program{Shared<const ProgramBody>(new ProgramBody(std::move(one)))};
+    const Location source = room(16, now_), row = room(bytes_of(in_rows), now_);
+    const std::int64_t bytes = bytes_of(drawn) / count;
+    LoopStep loop{.most_turns = count, .is_backward = false};
+    loop.reads.push_back({contiguous(e.inputs[0]), source, 16, 16});
+    loop.body = steps_of(program, {row_by_row(source, {sources.dtype, {2}})}, {row});
+    loop.writes.push_back({place_result(e.outputs[0]), row, bytes, bytes});
+    steps_.push_back({std::move(loop)});
+    return true;
+  }
+
+  // ── rows that take part ──
 
   void fill_rows(const Equation& e) {
     const Shape& flags = type(e.inputs[0]).shape;

@@ -133,7 +133,9 @@ class Key {
   }
   void add(const CheckStep& s) {
     const auto& [numbers, dtype, count, allowed] = s;
-    all(numbers, dtype, count, allowed.least, allowed.most, allowed.zero);
+    const auto& [least, most, zero, reals] = allowed;
+    all(numbers, dtype, count, least, most, zero, reals.has_value());
+    if (reals) all(reals->low, reals->high);
   }
   void add(const FillStep& s) {
     const auto& [takes_part, from, to, groups, rows, row_bytes] = s;

@@ -134,7 +134,7 @@ struct NonzeroDivisor {
                       ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with "
                       "x.to(rc::float32)");
   }
-  static Allowed allowed() { return {INT64_MIN, INT64_MAX, false}; }
+  static Allowed allowed() { return {.zero = false}; }
 };
 
 [[maybe_unused]] const bool allows = allows_some<Checked<NonzeroDivisor>>();

@@ -1,4 +1,4 @@
-// Whole numbers that name places of a table, and whole numbers that are allowed. Plain data, which operations say of
+// Whole numbers that name places of a table, and numbers that are allowed. Plain data, which operations say of
 // themselves (stand_alone.h) and generated code is made of.
 #pragma once
 
@@ -20,8 +20,12 @@ struct AtPlaces {
 };
 /// Throws unless all elements of its operand are among these. Its result, if it has one, is the operand.
 struct Allowed {
-  std::int64_t least, most;
+  std::int64_t least = INT64_MIN, most = INT64_MAX;  // whole numbers
   bool zero = true;
+  struct Reals {
+    double low, high;  // with both; NaN is not between them
+  };
+  std::optional<Reals> reals = {};  // given: elements as float64
 };
 
 }  // namespace ricci

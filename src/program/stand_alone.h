@@ -1,6 +1,6 @@
 // What few operations say of themselves to compiled functions: which programs they run and how often, which matrices
-// they multiply, which places of a table they name, and which whole numbers they let through. Knows no operation by
-// name.
+// they multiply, which places of a table they name, which numbers they let through, and which draws come in blocks.
+// Knows no operation by name.
 #pragma once
 
 #include <optional>
@@ -93,11 +93,29 @@ bool names_places() {
   return Facts<AtPlacesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).at_places(); });
 }
 
-/// Which whole numbers an operation lets through (places.h).
+/// Which numbers an operation lets through (places.h).
 using AllowedOf = Allowed (*)(const void* op);
 template <class P>
 bool allows_some() {
   return Facts<AllowedOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).allowed(); });
+}
+
+/// Draws from one source, the operand: elements are made in blocks of so many neighbours. `of_shape`: parameters of the
+/// same draw in another shape, whose elements are these, row by row.
+struct Blocks {
+  std::int64_t elements;
+  OwnedParameters (*of_shape)(const void* op, const Shape& shape);
+};
+using BlocksOf = Blocks (*)(const void* op);
+template <class P>
+bool draws_in_blocks() {
+  return Facts<BlocksOf>::add(rules_of<P>, [](const void* op) {
+    return Blocks{erase::as<P>(op).numbers.elements_of_block(), [](const void* of, const Shape& shape) {
+                    P other = erase::as<P>(of);
+                    other.shape = shape;
+                    return OwnedParameters(rules_of<P>.parameters, &other);
+                  }};
+  });
 }
 
 }  // namespace ricci

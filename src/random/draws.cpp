@@ -16,6 +16,7 @@
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "primitive/called.h"
+#include "program/stand_alone.h"
 #include "random/drawn_scalars.h"
 
 namespace ricci {
@@ -404,7 +405,8 @@ struct DrawnAt {
 
 template <class Numbers>
 bool draws_say_elements() {
-  return says_elements<DrawnAt<Numbers>>() && says_elements<DrawnByKey<Numbers>>();
+  return says_elements<DrawnAt<Numbers>>() && says_elements<DrawnByKey<Numbers>>() &&
+         draws_in_blocks<DrawnByKey<Numbers>>();
 }
 [[maybe_unused]] const bool say_elements = draws_say_elements<Uniform>() && draws_say_elements<Normal>() &&
                                            draws_say_elements<Integers>() && draws_say_elements<Bits>();

@@ -9,6 +9,7 @@
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "primitive/promotion.h"
+#include "program/stand_alone.h"
 #include "random/element_samplers.h"
 
 namespace ricci {
@@ -87,7 +88,13 @@ struct ElementsInRange {
     raise<ValueError>(op + ": " + parameter + " is " + printed(element[i]) +
                       place_text(i, elements->type.shape, vmaps) + "; it must be " + text_of(range));
   }
+  Allowed allowed() const {
+    const auto [low, high] = bounds_of(range);
+    return {.reals = Allowed::Reals{low, high}};
+  }
 };
+
+[[maybe_unused]] const bool allows = allows_some<Checked<ElementsInRange>>();
 
 void check(const char* op, const Parameter& parameter, int operand) {
   require_defined(op, parameter.value, operand);

@@ -365,6 +365,35 @@ TEST_F(Exported, RunsLoopsAndBranchesOfEachExample) {
   }
 }
 
+TEST_F(Exported, DrawsByKeys) {
+  const Tensor key = rc::Key(3).data;
+  for (const std::int64_t n : {5, 18, 4099})
+    for (const rc::DType dtype : {rc::float32, rc::float64, rc::float16}) {
+      expect_bits([n, dtype](const Tensor& k) { return rc::uniform(rc::Key(k), {n}, dtype); }, key);
+      expect_bits([n, dtype](const Tensor& k) { return rc::normal(rc::Key(k), {n}, dtype); }, key);
+      if (dtype == rc::float32)
+        expect_bits([n](const Tensor& k) { return rc::randint(rc::Key(k), -5, 1000, {n}); }, key);
+    }
+  const auto noisy = [](const Tensor& x, const Tensor& k) { return sin(x) + rc::uniform(rc::Key(k), {20, 30}); };
+  expect_bits(noisy, rc::randn({20, 30}), key);
+  expect_bits(rc::vmap(noisy), rc::randn({6, 20, 30}), rc::split(rc::Key(3), 6).data);
+  const auto flips = [](const Tensor& p, const Tensor& k) { return rc::bernoulli(rc::Key(k), p); };
+  expect_bits(flips, rc::rand({100}), key);
+  const auto walk = [](const Tensor& x, const Tensor& k) {
+    const auto step = [](const Tensor&, const std::pair<Tensor, Tensor>& s) {
+      const auto [now, next] = rc::split(rc::Key(s.second));
+      return std::pair(s.first + rc::uniform(now, {40}), next.data);
+    };
+    return rc::fori_loop(0, 10, step, std::pair(x, k)).first;
+  };
+  expect_bits(walk, rc::randn({40}), key);
+  Exports exports;
+  rc::export_object(rc::compile(flips), exports.path("flips"), rc::rand({100}), key);
+  exports.link();
+  std::vector<Tensor> results{flips(rc::rand({100}), key)};
+  EXPECT_EQ(exports.call("flips", {rc::rand({100}) + 1, key}, results), 1);
+}
+
 TEST_F(Exported, MultipliesHalvesAsFloats) {
   rc::manual_seed(16);
   for (const rc::DType dtype : {rc::float16, rc::bfloat16}) {
@@ -520,7 +549,8 @@ TEST_F(Exported, RefusesWhatHasNoCodeByName) {
   refuse([](const Tensor& v) { return digamma(v); },
          "the C library has no digamma of float32, and an exported function calls no other library");
   refuse([](const Tensor& v) { return v + rc::randn({300}); },
-         "the function draws random numbers; let it take them as an argument");
+         "the function draws random numbers from a generator, which stands in the library; draw by a key that is an "
+         "argument, as rc::normal(key, shape) does, or let the function take the numbers");
   EXPECT_TRUE(std::filesystem::is_empty(exports.path("")));
 }
 
