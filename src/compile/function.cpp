@@ -68,6 +68,7 @@ struct Recording {
   std::shared_ptr<const ProgramPlan> plan;       // of the program
   Program relied_on;  // throws where a captured tensor that the function looked at has become another
   std::vector<Tensor> captured;
+  std::vector<bool> is_literal;        // by captured tensor: the function made it, and nobody else has it
   std::shared_ptr<const void> result;  // the first call's, without its tensors
   std::vector<bool> defined;           // by leaf of the result
   std::vector<std::size_t> written;    // leaves of the arguments, whose values follow the result's
@@ -99,6 +100,22 @@ void require_values_with_equality(const tree::Walk& arguments, const tree::Value
                                 ", which has no ==, so a plan for one value cannot be told from a plan for another; "
                                 "give the type an ==, pass what it holds, or let the function capture it",
                             where);
+}
+
+/// Whether two recordings of a function capture the same tensors. A literal is another tensor at each recording.
+bool captures_the_same(const Recording& one, const Recording& other) {
+  const auto is_same = [&](std::size_t i) {
+    const Tensor &a = one.captured[i], &b = other.captured[i];
+    if (a.is_same(b)) return true;
+    const Value &x = *value_of(a), &y = *value_of(b);
+    const bool are_arrays = x.kind == ValueKind::array && y.kind == ValueKind::array;
+    const auto elements = [](const Value& value) { return static_cast<const Array&>(value).strided(); };
+    return one.is_literal[i] && other.is_literal[i] && are_arrays && are_same_bits(elements(x), elements(y));
+  };
+  if (one.captured.size() != other.captured.size()) return false;
+  for (std::size_t i = 0; i < one.captured.size(); ++i)
+    if (!is_same(i)) return false;
+  return true;
 }
 
 /// The equations that throw where a captured tensor has become another. None where they need an argument or a draw.
@@ -361,6 +378,9 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   making.inputs.clear();
   making.record.reset();
   making.scope.reset();
+  const std::uint32_t own_handles = &program.body() == &whole.body() ? 1 : 2;
+  for (const Capture& capture : program.body().captures)
+    made.is_literal.push_back(capture.tensor.cell()->refs.is(own_handles));
   ProgramBody closed = program.body();
   for (const Capture& capture : closed.captures) {
     closed.inputs.push_back(capture.variable);
@@ -378,18 +398,9 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
     made.whole = whole;
   }
   if (s.recording) {  // checked
-    const auto is_same = [](const Tensor& a, const Tensor& b) {
-      const Value &x = *value_of(a), &y = *value_of(b);
-      const bool are_arrays = x.kind == ValueKind::array && y.kind == ValueKind::array;
-      // A literal is another tensor at each recording.
-      const auto elements = [](const Value& value) { return static_cast<const Array&>(value).strided(); };
-      return a.is_same(b) ||
-             (are_arrays && a.cell()->refs.is(1) && b.cell()->refs.is(1) && are_same_bits(elements(x), elements(y)));
-    };
-    const char* const what = s.recording->text != made.text ? "computes something else"
-                             : std::ranges::equal(s.recording->captured, made.captured, is_same)
-                                 ? nullptr
-                                 : "captures another tensor";
+    const char* const what = s.recording->text != made.text          ? "computes something else"
+                             : captures_the_same(*s.recording, made) ? nullptr
+                                                                     : "captures another tensor";
     if (what)
       raise_own<TransformError>(std::string("compile: the function ") + what +
                                     " than it did when it was recorded; pass what changes as an argument",

@@ -682,13 +682,14 @@ class Planner {
     return state;
   }
   /// `read`: the first operand that the condition reads besides the state.
-  void add_condition(const Equation& e, const Program& condition, std::vector<Placed> state, std::size_t read,
-                     LoopStep& loop) {
+  void add_condition(const Equation& e, const char* name, const Program& condition, std::vector<Placed> state,
+                     std::size_t read, LoopStep& loop) {
     assert(output_types(condition)[0].dtype == DType::boolean);
     add_read(e, read, condition, state);
     loop.truth = room(1, now_);
     loop.limit = whole_.planned.plan.limits.size();
     whole_.planned.plan.limits.push_back(loop.most_turns);
+    whole_.planned.limited.push_back(name);
     loop.condition = steps_of(condition, state, {loop.truth});
   }
   static std::vector<Variable> some(const Equation& e, std::size_t first, std::size_t count) {
@@ -709,7 +710,7 @@ class Planner {
       parts.writes.push_back({place_result(e.outputs[i]), bytes_of(body.types[at(body.outputs[i])])});
     LoopStep loop{.most_turns = turns.most_turns.raw(), .is_backward = turns.is_backward};
     const std::vector<Placed> state = add_body(e, parts, loop);
-    if (turns.condition) add_condition(e, *turns.condition, state, turns.read_by_condition, loop);
+    if (turns.condition) add_condition(e, turns.name, *turns.condition, state, turns.read_by_condition, loop);
     steps_.push_back({std::move(loop)});
   }
 
@@ -752,7 +753,7 @@ class Planner {
       LoopStep loop{.most_turns = passes.most_turns, .is_backward = s % 2 == 1};
       (s == 0 ? loop.records : loop.counted_by) = number;
       const std::vector<Placed> state = add_body(e, parts, loop);
-      if (s == 0) add_condition(e, *passes.condition, state, asked, loop);
+      if (s == 0) add_condition(e, passes.name, *passes.condition, state, asked, loop);
       operand = parts.read_besides + pass.body->inputs() - pass.state - pass.reads.size() - pass.streams;
       steps_.push_back({std::move(loop)});
     }

@@ -21,9 +21,10 @@ struct LibraryCall {
 /// A plan with what its steps refer to.
 struct PlannedFunction {
   FunctionPlan plan;
-  std::vector<Program> programs = {};    ///< whose kernels steps run
-  std::vector<LibraryCall> calls = {};   ///< by the numbers of steps
-  std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own
+  std::vector<Program> programs = {};     ///< whose kernels steps run
+  std::vector<LibraryCall> calls = {};    ///< by the numbers of steps
+  std::deque<CarefulCall> careful = {};   ///< of the kernels that have code of their own
+  std::vector<const char*> limited = {};  ///< by limit of the plan: the loop, as errors name it
 };
 
 /// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an

@@ -98,8 +98,14 @@ struct Group {
     if (count < fewest_lanes || !kernel->code()) return false;
     const bool holds = kernel->run(in, out, count);
     if (const auto limit = kernel->limit_of_turns(); !holds && limit)
-      runs::require_below_limit(part.body().equations[0].rules->name, *limit, *limit);
+      runs::require_below_limit(name_of_loop(), *limit, *limit);
     return holds;
+  }
+  const char* name_of_loop() const {
+    const Equation& loop = part.body().equations[0];
+    Types operands;
+    for (const Variable v : loop.inputs) operands.push_back(part.body().types[at(v)]);
+    return Facts<TurnsOf>::of(*loop.rules)(loop.parameters.get(), operands).name;
   }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
   /// are open.

@@ -159,8 +159,9 @@ class NativeFunction {
     if (call.ended) std::rethrow_exception(call.ended);
     // To go through so many turns once more, equation by equation, takes long.
     if (answer >= first_limit) {
-      const std::int64_t limit = planned_.plan.limits[at(answer - first_limit)];
-      runs::require_below_limit("while_loop", limit, limit);
+      const std::size_t loop = at(answer - first_limit);
+      const std::int64_t limit = planned_.plan.limits[loop];
+      runs::require_below_limit(planned_.limited[loop], limit, limit);
     }
     if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
     for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));

@@ -21,6 +21,8 @@ Program with_inputs(const Program& program, std::size_t behind, const State& mor
   return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body))));
 }
 
+constexpr const char* of_fori_loop = " of fori_loop";
+
 }  // namespace
 
 void Stage::print_parameter(std::string& out) const {
@@ -33,6 +35,17 @@ void Stage::parse_parameter(std::string_view& text) {
   parameters::expect(text, "{");
   parameters::parse_members(this, parameters::walk_members<Stage>, text);
   parameters::expect(text, "}");
+}
+
+void LoopLimit::print_parameter(std::string& out) const {
+  parameters::print(steps, out);
+  if (is_of_fori_loop) out += of_fori_loop;
+}
+
+void LoopLimit::parse_parameter(std::string_view& text) {
+  parameters::parse(steps, text);
+  is_of_fori_loop = text.starts_with(of_fori_loop);
+  if (is_of_fori_loop) parameters::expect(text, of_fori_loop);
 }
 
 std::size_t Stages::operand(std::size_t stage, std::size_t i) const {

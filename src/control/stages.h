@@ -37,12 +37,25 @@ struct Stage {
 
 /// Stage 0 is the loop; the condition takes its carry, then what it captures. The stages after it run over its steps,
 /// the last step first, then the first step first, and so on in turn.
+/// The most steps of a loop.
+struct LoopLimit {
+  std::int64_t steps;
+  bool is_of_fori_loop = false;  // of unknown length
+
+  operator std::int64_t() const { return steps; }
+  const char* loop() const { return is_of_fori_loop ? "fori_loop" : "while_loop"; }  // as errors name it
+  /// `9`, or `9 of fori_loop`.
+  void print_parameter(std::string& out) const;
+  void parse_parameter(std::string_view& text);
+  bool operator==(const LoopLimit&) const = default;
+};
+
 /// Operands: the carry and the streams of stage 0, the captures of the condition, those of stage 0; then of each other
 /// stage its carry, its streams and its captures. Outputs: the carry of each stage as it leaves the last step.
 struct Stages {
   Program condition;
   std::vector<Stage> all;
-  std::int64_t max_steps;
+  LoopLimit max_steps;
   Checkpoints checkpoint;
   bool asks_each_example;  // the last part of the carry says of each example whether it goes on
 

@@ -143,7 +143,7 @@ class Mapped {
       if (differs_) carry.push_back(answer(carry));
       std::optional<Tensor> asked;
       const function::Closure condition = function::write_down(
-          "while_loop",
+          stages_.max_steps.loop(),
           [this, &stage](const State& now) {
             return differs_ ? any(now.back()) : answer({now.begin(), now.begin() + stage.carried});
           },
@@ -160,8 +160,8 @@ class Mapped {
     for (const State* more : {&slices, &streams}) shown.insert(shown.end(), more->begin(), more->end());
     std::optional<State> found;
     const function::Closure closure = function::write_down(
-        "while_loop", [this, s](const State& inputs) { return step(s, inputs); }, std::tuple<State>(shown), found,
-        Runs::many);
+        stages_.max_steps.loop(), [this, s](const State& inputs) { return step(s, inputs); }, std::tuple<State>(shown),
+        found, Runs::many);
     const Types types = output_types(closure.program);
     for (std::size_t k = 0; k < stage.rows(); ++k)
       rows_.push_back({.number = std::ssize(shape_alone_) + static_cast<std::int64_t>(k),

@@ -53,7 +53,7 @@ struct WhileLoop {
   static constexpr bool transparent = true;
   Program condition, body;
   std::int64_t streams;
-  std::int64_t max_steps;
+  LoopLimit max_steps;
   Checkpoints checkpoint;
   bool asks_each_example;  // Turns::asks_each_example
 
@@ -70,8 +70,9 @@ struct WhileLoop {
             .streams = static_cast<std::size_t>(streams),
             .read_by_condition = carried(),
             .read_by_body = carried() + condition.inputs() - leaves(),
-            .most_turns = max_steps,
-            .asks_each_example = asks_each_example};
+            .most_turns = max_steps.steps,
+            .asks_each_example = asks_each_example,
+            .name = max_steps.loop()};
   }
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -145,7 +146,8 @@ Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
   const State held = held_of(inputs, carried, holds);
   const StateFunction answer{condition, leaves(), carried, held};
   const StateFunction advance{body, carried, carried + condition.inputs() - leaves(), held};
-  const auto goes_on = [answer](const LoopState& s) { return truth(name, answer(s.users.as<State>())[0]); };
+  const char* const called = max_steps.loop();
+  const auto goes_on = [answer, called](const LoopState& s) { return truth(called, answer(s.users.as<State>())[0]); };
   const auto step = [advance, carried](const LoopState& s) {
     const auto& before = s.users.as<State>();
     State after = advance(before);
@@ -153,7 +155,7 @@ Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
     return LoopState{.users = tree::any(std::move(after))};
   };
   const std::span<const Tensor> first = holds ? inputs.first(carried) : inputs;
-  const Loop loop{name, goes_on, step, {.max_steps = max_steps, .checkpoint = checkpoint}};
+  const Loop loop{called, goes_on, step, {.max_steps = max_steps, .checkpoint = checkpoint}};
   const auto last = run_loop(loop, {.users = tree::any(State(first.begin(), first.end()))}).take<State>();
   return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves())};
 }
@@ -164,7 +166,7 @@ struct Unwind {
   static constexpr const char* name = "unwind";
   Program condition;
   std::vector<Stage> stages;
-  std::int64_t max_steps;
+  LoopLimit max_steps;
   Checkpoints checkpoint;
 
   Roles roles(std::size_t count) const;
@@ -229,7 +231,7 @@ RepeatedPrograms Unwind::repeated() {
 
 std::optional<Passes> Unwind::passes() const {
   if (!keeps_every_step()) return std::nullopt;
-  Passes passes{.condition = &condition, .all = {}, .most_turns = max_steps};
+  Passes passes{.condition = &condition, .all = {}, .most_turns = max_steps, .name = max_steps.loop()};
   for (const Stage& s : stages)
     passes.all.push_back({&s.step, s.carries(), static_cast<std::size_t>(s.streams), s.reads});
   return passes;
@@ -295,7 +297,7 @@ Types Unwind::type(const Types& inputs) const {
 /// The stages at work, with the rows of the steps that are at hand.
 class Unwinding {
  public:
-  Unwinding(const Program& condition, const std::vector<Stage>& stages, std::int64_t max_steps,
+  Unwinding(const Program& condition, const std::vector<Stage>& stages, const LoopLimit& max_steps,
             std::span<const Tensor> inputs)
       : condition_(condition), stages_(stages), max_steps_(max_steps) {
     for (const Stage& stage : stages) {
@@ -325,7 +327,9 @@ class Unwinding {
     State carry, streams, captured;
   };
 
-  bool goes_on() const { return truth(WhileLoop::name, runs::run(condition_, now_[0].carry, asked_)[0]).item<bool>(); }
+  bool goes_on() const {
+    return truth(max_steps_.loop(), runs::run(condition_, now_[0].carry, asked_)[0]).item<bool>();
+  }
   /// One step of a stage, which adds what it keeps to the rows.
   void step(std::size_t s, State& rows) {
     const Stage& stage = stages_[s];
@@ -343,7 +347,7 @@ class Unwinding {
   void keep_every_step() {
     std::vector<State> rows;
     while (goes_on()) {
-      require_below_limit(WhileLoop::name, std::ssize(rows), max_steps_);
+      require_below_limit(max_steps_.loop(), std::ssize(rows), max_steps_);
       step(0, rows.emplace_back());
     }
     for (std::size_t s = 1; s < stages_.size(); ++s)
@@ -358,7 +362,7 @@ class Unwinding {
     };
     std::vector<Segment> segments;
     for (std::int64_t index = 0; goes_on(); ++index) {
-      const std::int64_t most = segment_length(WhileLoop::name, index, by_halves, max_steps_);
+      const std::int64_t most = segment_length(max_steps_.loop(), index, by_halves, max_steps_);
       Segment& segment = segments.emplace_back(Segment{.first = now_[0]});
       for (; segment.steps < most && goes_on(); ++segment.steps) go(1);
     }
@@ -391,7 +395,7 @@ class Unwinding {
 
   const Program& condition_;
   const std::vector<Stage>& stages_;
-  const std::int64_t max_steps_;
+  const LoopLimit max_steps_;
   State asked_;
   std::vector<Now> now_;  // by stage
 };
@@ -427,7 +431,7 @@ void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
   const Tensors outputs = apply(WhileLoop{.condition = condition.program,
                                           .body = body.program,
                                           .streams = static_cast<std::int64_t>(body.streams.size()),
-                                          .max_steps = options.max_steps,
+                                          .max_steps = {options.max_steps, name == std::string_view("fori_loop")},
                                           .checkpoint = options.checkpoint,
                                           .asks_each_example = false},
                                 inputs);

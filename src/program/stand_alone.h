@@ -24,6 +24,7 @@ struct Turns {
   /// The last part of the state says which examples go on. Those that are done stay as they are, and the condition asks
   /// whether there is one left.
   bool asks_each_example = false;
+  const char* name = nullptr;  // of one with a condition, as its user called it
 };
 ///   const bool has_turns = takes_turns<Scan>();
 using TurnsOf = Turns (*)(const void* op, const Types& operands);
@@ -46,6 +47,7 @@ struct Passes {
   const Program* condition;  // of the first pass's state
   std::vector<Pass> all;
   std::int64_t most_turns;
+  const char* name;  // of the loop, as its user called it
 };
 /// None of a loop that keeps only a few of the states.
 using PassesOf = std::optional<Passes> (*)(const void* op);

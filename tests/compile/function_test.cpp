@@ -276,6 +276,24 @@ TEST(CompiledFunction, SaysWhatChangedWhereItIsChecked) {
                                    "pass what changes as an argument{at}");
 }
 
+TEST(CompiledFunction, MakesItsLiteralsAnewWhereItIsChecked) {
+  const rc::CompileOptions checks{.check = true};
+  const Tensor x = rc::tensor({1.f, 2.f}), bounds = rc::tensor(std::vector<std::int64_t>{1, 2, 9});
+  const auto shifted = rc::compile([](const Tensor& t) { return t + rc::tensor({5.f, 6.f}); }, checks);
+  const auto add = [](const Tensor& i, const Tensor& s) { return s + i; };
+  const auto sums = [&](const Tensor& n) { return rc::fori_loop(rc::tensor(0), n, add, rc::tensor(1.0)); };
+  const auto fast = rc::compile(rc::vmap(sums), checks);
+  for (int i = 0; i < 3; ++i) {
+    expect_equal(shifted(x), rc::tensor({6.f, 8.f}));
+    expect_equal(fast(bounds), rc::vmap(sums)(bounds));
+  }
+  Tensor w = rc::ones({2});
+  const auto other = rc::compile([&w](const Tensor& t) { return t * w; }, checks);
+  other(x);
+  w = rc::ones({2});  // no literal: whoever holds it may write to it
+  EXPECT_THROW(other(x), rc::TransformError);
+}
+
 // Row 2 keeps columns 0 to 2, which are all that a few lanes show.
 TEST(CompiledFunction, KeepsTrianglesAlongAxesOfAnySize) {
   for (const std::int64_t diagonal : {-1, 0, 1, 12}) {

@@ -224,6 +224,38 @@ TEST_F(NativeFunction, ThrowsAtTheLimitOfTurnsAtOnce) {
   }
 }
 
+TEST_F(NativeFunction, NamesTheLoopThatTheUserCalledWhereItReachesItsLimit) {
+  const auto sums = [](const Tensor& n) {
+    const auto add = [](const Tensor& i, const Tensor& s) { return s + i; };
+    return rc::fori_loop(rc::tensor(0), n, add, rc::tensor(1.0), {.max_steps = 4});
+  };
+  const auto scaled = [&](const Tensor& x, const Tensor& n) {
+    const auto scale = [&](const Tensor&, const Tensor& s) { return s * x; };
+    return rc::fori_loop(rc::tensor(0), n, scale, x, {.max_steps = 4});
+  };
+  const std::string said =
+      "fori_loop: still running after 4 steps; the condition may never become false: mend it, or "
+      "raise .max_steps";
+  const Tensor n = rc::tensor(5), x = rc::tensor(2.0);
+  EXPECT_EQ(thrown_by([&] { sums(n); }), said);
+  EXPECT_EQ(thrown_by([&] { rc::trace(sums)(n)({n}); }), said);
+  const auto fast = rc::compile(sums);
+  const auto slope = rc::compile(rc::grad(scaled));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(thrown_by([&] { fast(n); }), said);
+    EXPECT_EQ(thrown_by([&] { slope(x, n); }), said);
+  }
+  for (const std::int64_t examples : {2, 20, 200}) {
+    const auto many = rc::compile(rc::vmap(sums));
+    const auto slopes = rc::compile(rc::vmap(rc::grad(scaled)));
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(thrown_by([&] { many(rc::full({examples}, std::int64_t{5})); }), said) << examples;
+      const Tensor xs = rc::ones({examples});
+      EXPECT_EQ(thrown_by([&] { slopes(xs, rc::full({examples}, std::int64_t{5})); }), said) << examples;
+    }
+  }
+}
+
 TEST_F(NativeFunction, TakesNoPlaceOfAGeneratorWhereTheProgramThrowsBefore) {
   const auto f = [](const Tensor& x, const Tensor& by) {
     const Tensor y = rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& s) { return rc::floor_divide(s, by); }, x);

@@ -314,4 +314,22 @@ TEST(RecordedWhile, ATextOfAWayBackWhoseCountsDoNotFitIsRefused) {
     EXPECT_THROW(rc::parse_program(with(old, wrong), {}), rc::Error) << wrong;
 }
 
+TEST(RecordedWhile, ALimitNamesTheLoopThatTheUserCalledAlsoWhereATextIsReadBack) {
+  const auto sum = [](const Tensor& n) {
+    const auto add = [](const Tensor& i, const Tensor& s) { return s + i; };
+    return rc::fori_loop(rc::tensor(0), n, add, rc::tensor(1.0), {.max_steps = 4});
+  };
+  const Tensor n = rc::tensor(5);
+  const rc::Program alone = rc::trace(sum)(n), mapped = rc::trace(rc::vmap(sum))(rc::full({3}, std::int64_t{5}));
+  for (const rc::Program& p : {alone, mapped}) {
+    const std::string text = rc::to_string(p);
+    EXPECT_NE(text.find("max_steps=4 of fori_loop"), std::string::npos) << text;
+    const rc::Program again = rc::parse_program(text, {});
+    EXPECT_EQ(rc::to_string(again), text);
+  }
+  expect_error<rc::ValueError>([&] { rc::parse_program(rc::to_string(alone), {})({n}); },
+                               "fori_loop: still running after 4 steps; the condition may never become false: mend it, "
+                               "or raise .max_steps");
+}
+
 }  // namespace
