@@ -196,8 +196,9 @@ void make_programs(nb::module_& m) {
         f.export_to(path, arguments, named);
       },
       nb::arg("f"), nb::arg("path"), nb::arg("args"), nb::arg("kwargs"),
-      "Writes `path`.o and `path`.h: the compiled function, for arguments like these, as a function in C that needs\n"
-      "nothing of this library. NotImplementedError for operations that have no code but the library's; ValueError\n"
+      "Writes `path`.o, `path`.h and `path`.hpp (for C++20): the compiled function, for arguments like these, as a\n"
+      "function in C that needs nothing of this library. NotImplementedError for operations that have no code but the "
+      "library's; ValueError\n"
       "where the path's last part is no name in C or a file cannot be written.");
   m.def("set_compile_cache", &set_compile_cache, nb::arg("folder"), nb::kw_only(),
         nb::arg("most_bytes") = default_compile_cache_bytes,

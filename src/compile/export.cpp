@@ -1,4 +1,4 @@
-// An object file and a header of an exported plan.
+// An object file and headers of an exported plan.
 #include "compile/export.h"
 
 #include <algorithm>
@@ -68,24 +68,52 @@ const char* type_in_c(DType dtype) {
   }
 }
 
-std::string header(const FunctionPlan& plan, const ProgramBody& body, const ExportedNames& names,
-                   const std::string& processor) {
-  std::string upper = plan.name;
-  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  const std::string indent(plan.name.size() + 5, ' ');
-  std::string parameters;
+/// An argument or a result, as both headers declare it.
+struct Parameter {
+  const char* access;  // "const " of an argument
+  const char* element;
+  std::string name, type;
+  std::int64_t count;  // of elements in C
+};
+
+std::vector<Parameter> parameters_of(const FunctionPlan& plan, const ProgramBody& body, const ExportedNames& names) {
+  std::vector<Parameter> all;
   const auto add = [&](Variable v, const char* access, const std::string& name) {
     const Type& type = body.types[at(v)];
-    parameters +=
-        std::string(access) + type_in_c(type.dtype) + " *" + name + " /* " + to_string(type) + " */,\n" + indent;
+    const std::int64_t parts = is_complex(type.dtype) ? 2 : 1;
+    all.push_back({access, type_in_c(type.dtype), name, to_string(type), type.shape.numel().raw() * parts});
   };
   for (std::size_t i = 0; i < plan.arguments; ++i) add(body.inputs[i], "const ", names.arguments[i]);
   for (std::size_t k = 0; k < plan.results; ++k) add(body.outputs[k], "", names.results[k]);
-  const std::string function = "int " + plan.name + "(" + parameters + "void *workspace)";
-  const std::int64_t bytes = std::max<std::int64_t>((plan.workspace_bytes + 63) / 64 * 64, 64);
+  return all;
+}
+
+std::string upper(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
+std::string declaration(const std::string& name, const std::vector<Parameter>& parameters) {
+  std::string all = "int " + name + "(";
+  const std::string indent(all.size(), ' ');
+  for (const Parameter& p : parameters)
+    all += std::string(p.access) + p.element + " *" + p.name + " /* " + p.type + " */,\n" + indent;
+  return all + "void *workspace);";
+}
+
+std::string where_from(const FunctionPlan& plan, const std::string& processor) {
   return "/* Written by Ricci for this processor: " + processor + ". Link " + plan.name + ".o" +
-         (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and the C library's functions, -lm. */\n" +
-         "#ifndef RICCI_EXPORTED_" + upper + "_H\n#define RICCI_EXPORTED_" + upper + "_H" + R"(
+         (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and the C library's functions, -lm. */\n";
+}
+
+std::int64_t workspace_bytes(const FunctionPlan& plan) {
+  return std::max<std::int64_t>((plan.workspace_bytes + 63) / 64 * 64, 64);
+}
+
+std::string header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const std::string& processor) {
+  const std::string name = upper(plan.name);
+  return where_from(plan, processor) + "#ifndef RICCI_EXPORTED_" + name + "_H\n#define RICCI_EXPORTED_" + name + "_H" +
+         R"(
 
 #include <stdint.h>
 
@@ -95,15 +123,15 @@ extern "C" {
 
 /* How many bytes a workspace has. It stands at a multiple of 64. */
 #define )" +
-         upper + "_WORKSPACE_BYTES " + std::to_string(bytes) + R"(
+         name + "_WORKSPACE_BYTES " + std::to_string(workspace_bytes(plan)) + R"(
 
 /* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or where its code
    does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row by row, and a result
    overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, complex numbers are pairs. Nothing
    is allocated, and nothing is kept between calls: threads may call the function side by side, each with a workspace
    of its own. */
-)" + function +
-         R"(;
+)" + declaration(plan.name, parameters) +
+         R"(
 
 #ifdef __cplusplus
 }
@@ -111,6 +139,51 @@ extern "C" {
 
 #endif
 )";
+}
+
+/// For C++20: arrays as spans, whose sizes are asserted. The C function is declared in the namespace, since a function
+/// and a namespace of one name cannot stand side by side.
+std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& parameters,
+                       const std::string& processor) {
+  const std::string guard = "RICCI_EXPORTED_" + upper(plan.name) + "_H";
+  std::string spans, sizes, pointers;
+  const std::string indent(std::strlen("[[nodiscard]] inline bool call("), ' ');
+  for (const Parameter& p : parameters) {
+    spans += std::string("std::span<") + p.access + p.element + "> " + p.name + " /* " + p.type + " */,\n" + indent;
+    sizes += "  assert(" + p.name + ".size() == " + std::to_string(p.count) + ");\n";
+    pointers += p.name + ".data(), ";
+  }
+  return where_from(plan, processor) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
+         ".hpp in place of " + plan.name + ".h\"\n#endif\n#define " + guard + R"(
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace )" +
+         plan.name + R"( {
+
+extern "C" )" +
+         declaration(plan.name, parameters) + R"(
+
+/// Memory for one call at a time. Keep it: a call needs nothing that another one left there.
+struct alignas(64) Workspace {
+  std::byte bytes[)" +
+         std::to_string(workspace_bytes(plan)) + R"(];
+};
+
+/// False, with unspecified results, where the function throws for these values, or where its code does not hold for
+/// them. Arrays lie row by row, and a result overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their
+/// bits, complex numbers are pairs. Threads may call it side by side, each with a workspace of its own.
+[[nodiscard]] inline bool call()" +
+         spans + R"(Workspace &workspace) {
+)" + sizes +
+         "  return " + plan.name + "(" + pointers + R"(workspace.bytes) == 0;
+}
+
+}  // namespace )" +
+         plan.name + "\n";
 }
 
 /// The files, all or none: they get their names when all are written.
@@ -146,7 +219,7 @@ std::string function_name(const std::string& path, const runs::Place& where) {
       " delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int"
       " linux long main memcpy memmove memset mutable namespace new noexcept not not_eq nullptr operator or or_eq"
       " private protected public register reinterpret_cast requires restrict return short signed sizeof static"
-      " static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename"
+      " static_assert static_cast std struct switch template this thread_local throw true try typedef typeid typename"
       " union unix unsigned using virtual void volatile wchar_t while xor xor_eq ";
   const bool is_taken = words.find(" " + name + " ") != std::string_view::npos;
   if (name.empty() || is_taken || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
@@ -167,9 +240,11 @@ void export_program(const Program& program, std::span<const Tensor> captured, co
   const Folded kernels = with_kernels(program, captured);
   const PlannedFunction made = planned_alone(kernels, name, where);
   const ObjectFile object = object_file(made.plan, where);
-  write_files(
-      {{path + ".o", object.bytes}, {path + ".h", header(made.plan, kernels.program.body(), names, object.processor)}},
-      where);
+  const std::vector<Parameter> parameters = parameters_of(made.plan, kernels.program.body(), names);
+  write_files({{path + ".o", object.bytes},
+               {path + ".h", header(made.plan, parameters, object.processor)},
+               {path + ".hpp", cpp_header(made.plan, parameters, object.processor)}},
+              where);
 }
 
 }  // namespace ricci::compiled

@@ -534,6 +534,33 @@ TEST_F(Exported, HasAHeaderForCAndForCpp) {
   }
 }
 
+TEST_F(Exported, IsCalledFromCppWithSpansWhoseSizesAreAsserted) {
+  Exports exports;
+  const auto f = [](const Layer& layer, const Tensor& x) {
+    return std::pair(matmul(layer.weight, x) + layer.bias, x > 0);
+  };
+  const Layer layer{rc::tensor({{1.0, 2.0}, {3.0, 4.0}}), rc::tensor({5.0, 6.0})};
+  rc::export_object(rc::compile(f), exports.path("layer"), layer, rc::ones({2}));
+  std::ofstream(exports.path("program.cpp")) << R"(#include "layer.hpp"
+#include "layer.h"
+#include <vector>
+int main(int count, char **) {
+  static layer::Workspace workspace;
+  const float weight[] = {1, 2, 3, 4}, bias[] = {5, 6};
+  const std::vector<float> x(count + 1, 1.0F);
+  float y[2];
+  std::uint8_t is_positive[2];
+  if (!layer::call(weight, bias, x, y, is_positive, workspace)) return 1;
+  return y[0] == 8 && y[1] == 13 && is_positive[0] == 1 ? 0 : 2;
+})";
+  const std::string program = exports.path("program");
+  const std::string build = std::string(RICCI_TEST_COMPILER) + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -o " +
+                            program + " " + program + ".cpp " + exports.path("layer.o") + " -lm";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  EXPECT_EQ(std::system(program.c_str()), 0);
+  EXPECT_NE(std::system((program + " one_more > /dev/null 2>&1").c_str()), 0);  // three numbers, of which x has two
+}
+
 TEST_F(Exported, RefusesWhatHasNoCodeByName) {
   Exports exports;
   const Tensor x = rc::ones({300});
@@ -554,11 +581,11 @@ TEST_F(Exported, RefusesWhatHasNoCodeByName) {
   EXPECT_TRUE(std::filesystem::is_empty(exports.path("")));
 }
 
-TEST_F(Exported, WritesBothFilesOrNone) {
+TEST_F(Exported, WritesAllFilesOrNone) {
   Exports exports;
   std::filesystem::create_directory(exports.path("f.h"));
   EXPECT_THROW(rc::export_object(rc::compile(wave), exports.path("f"), rc::ones({3})), rc::ValueError);
-  EXPECT_FALSE(std::filesystem::exists(exports.path("f.o")));
+  for (const char* file : {"f.o", "f.hpp"}) EXPECT_FALSE(std::filesystem::exists(exports.path(file))) << file;
   EXPECT_FALSE(std::filesystem::exists(exports.path("f.o.part")));
 }
 
@@ -573,7 +600,7 @@ TEST_F(Exported, RefusesTheNameOfAFunctionThatItCalls) {
 TEST_F(Exported, RefusesNamesThatAreNoneInCAndFilesThatCannotBeWritten) {
   const auto fast = rc::compile(wave);
   const Tensor x = rc::ones({3});
-  for (const char* path : {"a-b", "3d", "", "int"})
+  for (const char* path : {"a-b", "3d", "", "int", "std"})
     expect_error<rc::ValueError>([&] { rc::export_object(fast, path, x); },
                                  "export_object: the function in C is called as the files, and \"" + std::string(path) +
                                      "\" is no name there; give a path that ends in letters, digits and _{at}",
