@@ -13,6 +13,7 @@
 #include "compile/lane_steps.h"
 #include "compile/moves.h"
 #include "compile/pieces.h"
+#include "interpreters/record.h"
 #include "kernels/strided.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
@@ -193,6 +194,7 @@ class Planner {
     if (gives_constants(e)) return put_constants(e);
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (e.rules->effect == Effect::takes_place) refuse_draws();
+    if (const auto simpler = simpler_program(e)) return run_apart(e, *simpler);
     const DType dtype = type(e.outputs[0]).dtype;
     const bool has_product = is_floating(dtype) && !is_complex(dtype);
     if (const auto axes = Facts<ProductAxesOf>::of(*e.rules); axes && has_product)
@@ -248,6 +250,17 @@ class Planner {
     return placed_[at(v)]->where;
   }
 
+  std::optional<Program> simpler_program(const Equation& e) const {
+    const SimplerOf simpler = Facts<SimplerOf>::of(*e.rules);
+    const auto fits = [&](Variable v) { return !is_empty(v) && !is_complex(type(v).dtype); };
+    if (!simpler || !std::ranges::all_of(e.inputs, fits)) return std::nullopt;
+    RecordInterpreter record(Records::program, entry_of("export_object", whole_.where));
+    std::vector<Tensor> operands;
+    for (const Variable v : e.inputs) operands.push_back(wrap(record.add_input(type(v))));
+    for (const Tensor& y : simpler(e.parameters.get(), operands))
+      record.body->outputs.push_back(record.variable_of(read(y, "export_object")));
+    return Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*record.body))));
+  }
   /// The program in place of the equation.
   void run_apart(const Equation& e, const Program& program) {
     std::vector<Placed> operands;

@@ -7,6 +7,7 @@
 #include "ops/edge.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/stand_alone.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -43,6 +44,11 @@ struct Moments {
     const Tensor of_mean = spread(r.cotangents[1] / size_along(axes, type.shape), axes, type.shape);
     return {total.defined() ? total + of_mean : of_mean};
   }
+  Tensors simpler(const Tensor& x) const {
+    const Tensor v = to(x, computed_dtype(x.dtype())), mean = mean_of(v);
+    const Tensor off_mean = v - beside(mean, axes, type_of(x).rank());
+    return {to(sum_along(square(off_mean), axes) * (slope(type_of(x)) * 0.5), x.dtype()), to(mean, x.dtype())};
+  }
   Moments lifted() const { return {behind_batch(axes), correction}; }
   static std::vector<Sample<Moments>> samples() {
     std::vector<Sample<Moments>> samples;
@@ -66,6 +72,8 @@ struct Moments {
   }
   Tensor mean_of(const Tensor& x) const { return axes.empty() ? x : mean(x, axes); }
 };
+
+[[maybe_unused]] const bool moments_have_simpler = has_simpler<Moments>();
 
 /// The sum of |x|².
 struct SumOfSquares {

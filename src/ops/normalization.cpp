@@ -6,6 +6,7 @@
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/sums.h"
+#include "program/stand_alone.h"
 
 namespace ricci {
 namespace {
@@ -44,6 +45,12 @@ struct Normalize {
     if (!r.cotangents[1].defined()) return {total};
     const Tensor of_scale = neg(y * (r.cotangents[1] * square(scale) / count(type_of(y))));
     return {total.defined() ? total + of_scale : of_scale};
+  }
+  Tensors simpler(const Tensor& x) const {
+    const Axes reduced = reduced_axes(type_of(x));
+    const Tensor v = to(x, computed_dtype(x.dtype())), centred = v - mean(v, reduced, true);
+    const Tensor scale = 1 / sqrt(mean(square(centred), reduced, true) + eps);
+    return {to(centred * scale, x.dtype()), to(scale, x.dtype())};
   }
   Normalize lifted() const { return *this; }
   static std::vector<Sample<Normalize>> samples() {
@@ -87,6 +94,8 @@ struct Normalize {
     }
   }
 };
+
+[[maybe_unused]] const bool normalize_has_simpler = has_simpler<Normalize>();
 
 void require_shape(const char* what, const Tensor& x, const Shape& shape) {
   if (!(type_of(x).shape == shape))

@@ -6,6 +6,7 @@
 #include "ops/exponential_sums.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/stand_alone.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -47,6 +48,11 @@ struct LogSumExp {
   Tensors jvp(const Forward& f) const { return {inner_along(weights(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * weights(r.inputs[0], r.outputs[0])};
+  }
+  Tensors simpler(const Tensor& x) const {
+    const Tensor v = to(x, computed_dtype(x.dtype())), most = amax(v, axes, true);
+    const Tensor taken = where(isinf(most), 0, most), total = log(sum(exp(v - taken), axes, true)) + taken;
+    return {reshape(to(total, x.dtype()), without_axes(type_of(x), axes, x.dtype()).shape)};
   }
   LogSumExp lifted() const { return {behind_batch(axes)}; }
   template <class T>
@@ -92,6 +98,12 @@ Tensor without_sum(const Tensor& p, const Tensor& ct, std::int64_t axis) {
   return less_sum(less_sum(ct));
 }
 
+/// x less its greatest along an axis, in the type that it is computed in.
+Tensor below_greatest(const Tensor& x, std::int64_t axis) {
+  const Tensor v = to(x, computed_dtype(x.dtype()));
+  return v - amax(v, {axis}, true);
+}
+
 /// f(x, sum of exponentials) for each element, along an axis.
 template <class T, class F>
 Elements<T> along(const Elements<T>& x, std::int64_t axis, const F& f) {
@@ -113,6 +125,10 @@ struct Softmax {
   void eval(Outputs out, Inputs in) const { kernels::softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const { return {derivative(f.outputs[0], f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
+  Tensors simpler(const Tensor& x) const {
+    const Tensor e = exp(below_greatest(x, axis));
+    return {to(e / sum(e, {axis}, true), x.dtype())};
+  }
   Softmax lifted() const { return {axis + 1}; }
   template <class T>
   Elements<T> on_elements(const Elements<T>& x) const {
@@ -136,6 +152,10 @@ struct LogSoftmax {
   void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const { return {without_mean(exp(f.outputs[0]), f.tangents[0], axis)}; }
   Tensors vjp(const Reverse& r) const { return {without_sum(exp(r.outputs[0]), r.cotangents[0], axis)}; }
+  Tensors simpler(const Tensor& x) const {
+    const Tensor rest = below_greatest(x, axis);
+    return {to(rest - log(sum(exp(rest), {axis}, true)), x.dtype())};
+  }
   LogSoftmax lifted() const { return {axis + 1}; }
   template <class T>
   Elements<T> on_elements(const Elements<T>& x) const {
@@ -144,6 +164,9 @@ struct LogSoftmax {
   }
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
+
+[[maybe_unused]] const bool have_simpler =
+    has_simpler<Softmax>() && has_simpler<LogSoftmax>() && has_simpler<LogSumExp>();
 
 /// Complex x less the greatest real part along `axes`, so that no exponential overflows; and what was taken.
 struct Shifted {

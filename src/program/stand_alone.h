@@ -1,9 +1,10 @@
 // What few operations say of themselves to compiled functions: which programs they run and how often, which matrices
-// they multiply, which places of a table they name, which numbers they let through, and which draws come in blocks.
-// Knows no operation by name.
+// they multiply, which places of a table they name, which numbers they let through, how they are made of simpler ones,
+// and which draws come in blocks. Knows no operation by name.
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "program/facts.h"
 #include "program/places.h"
@@ -100,6 +101,16 @@ using AllowedOf = Allowed (*)(const void* op);
 template <class P>
 bool allows_some() {
   return Facts<AllowedOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).allowed(); });
+}
+
+/// The results in operations that are simpler: for where a kernel cannot hold the operation, and no library is there.
+/// Sums may be made in another order. Requires: the operands are real, and none is empty.
+using SimplerOf = Tensors (*)(const void* op, std::span<const Tensor> operands);
+template <class P>
+bool has_simpler() {
+  return Facts<SimplerOf>::add(rules_of<P>, [](const void* op, std::span<const Tensor> operands) {
+    return erase::as<P>(op).simpler(operands[0]);
+  });
 }
 
 /// Draws from one source, the operand: elements are made in blocks of so many neighbours. `of_shape`: parameters of the
