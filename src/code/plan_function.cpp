@@ -257,6 +257,33 @@ class PlanFunction {
       });
     });
   }
+  void run(const RunningStep& s) {
+    Words words(b_, machine_);
+    Value const total = on_stack(b_.memory_type(s.total_type), 1);
+    const Value from = pointer(s.from), to = pointer(s.to);
+    repeat(s.outer, [&](Value outer) {
+      repeat(s.inner, [&](Value inner) {
+        const auto element = [&](Value base, DType d, Value i) {
+          Value const row = b_.CreateAdd(b_.CreateMul(outer, count(s.count)), i);
+          return b_.element(base, d, b_.CreateAdd(b_.CreateMul(row, count(s.inner)), inner));
+        };
+        const auto read = [&](Value i) {
+          return words.converted(b_.load_element(s.from_type, element(from, s.from_type, i)), s.from_type,
+                                 s.total_type);
+        };
+        const auto put = [&](Value x, Value i) {
+          b_.store(x, s.total_type, total);
+          b_.store(words.converted(x, s.total_type, s.to_type), s.to_type, element(to, s.to_type, i));
+        };
+        const Value first = count(s.is_backward ? s.count - 1 : 0);
+        put(read(first), first);
+        repeat(s.count - 1, [&](Value k) {
+          Value const i = s.is_backward ? b_.CreateSub(count(s.count - 2), k) : b_.CreateAdd(k, count(1));
+          put(words.word(s.word, s.total_type, {b_.load_element(s.total_type, total), read(i)}), i);
+        });
+      });
+    });
+  }
   void run(const ConvertStep& s) { convert_elements(pointer(s.to), s.to_type, pointer(s.from), s.from_type, s.count); }
 
   // ── products ──

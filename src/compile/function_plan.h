@@ -108,6 +108,15 @@ struct FillStep {
   std::int64_t groups, rows, row_bytes;
 };
 
+/// Each element becomes the word of all up to it along an axis of `count`, between `outer` and `inner` others.
+struct RunningStep {
+  Location from, to;
+  DType from_type, total_type, to_type;
+  Word word;
+  bool is_backward;
+  std::int64_t outer, count, inner;
+};
+
 /// Elements of another type, as copies convert.
 struct ConvertStep {
   Location from, to;
@@ -167,8 +176,8 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<KernelStep, CopyStep, MoveStep, PlacesStep, CheckStep, FillStep, ConvertStep, ProductStep, CallStep,
-               LoopStep, BranchStep>
+  std::variant<KernelStep, CopyStep, MoveStep, PlacesStep, CheckStep, FillStep, RunningStep, ConvertStep, ProductStep,
+               CallStep, LoopStep, BranchStep>
       what;
 };
 

@@ -194,6 +194,8 @@ class Planner {
     if (gives_constants(e)) return put_constants(e);
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (e.rules->effect == Effect::takes_place) refuse_draws();
+    if (const auto running = Facts<RunningOf>::of(*e.rules); running && !is_complex(type(e.inputs[0]).dtype))
+      return run_along(e, running(e.parameters.get(), type(e.inputs[0]).dtype));
     if (const auto simpler = simpler_program(e)) return run_apart(e, *simpler);
     const DType dtype = type(e.outputs[0]).dtype;
     const bool has_product = is_floating(dtype) && !is_complex(dtype);
@@ -461,6 +463,25 @@ class Planner {
     const Variable v = e.inputs[0];
     steps_.push_back({CheckStep{contiguous(v), type(v).dtype, type(v).shape.numel().raw(), allowed}});
     if (!e.outputs.empty()) placed_[at(e.outputs[0])] = placed_[at(v)];
+  }
+
+  // ── elements one after the other ──
+
+  void run_along(const Equation& e, const Running& running) {
+    const Type &from = type(e.inputs[0]), &to = type(e.outputs[0]);
+    RunningStep step{.from = contiguous(e.inputs[0]),
+                     .to = place_result(e.outputs[0]),
+                     .from_type = from.dtype,
+                     .total_type = running.computed_in,
+                     .to_type = to.dtype,
+                     .word = running.word,
+                     .is_backward = running.is_backward,
+                     .outer = 1,
+                     .count = from.shape[at(running.axis)].raw(),
+                     .inner = 1};
+    for (std::int64_t i = 0; i < from.rank(); ++i)
+      if (i != running.axis) (i < running.axis ? step.outer : step.inner) *= from.shape[at(i)].raw();
+    steps_.push_back({step});
   }
 
   // ── draws ──

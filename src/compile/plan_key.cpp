@@ -141,6 +141,10 @@ class Key {
     const auto& [takes_part, from, to, groups, rows, row_bytes] = s;
     all(takes_part, from, to, groups, rows, row_bytes);
   }
+  void add(const RunningStep& s) {
+    const auto& [from, to, from_type, total_type, to_type, word, is_backward, outer, count, inner] = s;
+    all(from, to, from_type, total_type, to_type, word, is_backward, outer, count, inner);
+  }
   void add(const ConvertStep& s) {
     const auto& [from, to, from_type, to_type, count] = s;
     all(from, to, from_type, to_type, count);

@@ -7,6 +7,7 @@
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/stand_alone.h"
 #include "ricci/primitive/accumulators.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/elementwise.h"
@@ -181,6 +182,7 @@ struct Recurrence {
 struct RunningSum {
   using kind = Linear;
   static constexpr const char* name = "cumsum";
+  static constexpr scalar::Word word = scalar::Word::add;
   Way way;
 
   Type type(const Type& x) const {
@@ -213,6 +215,7 @@ Tensor as_multiplied(const Tensor& x) { return to(x, kernels::total_dtype(x.dtyp
 struct RunningProduct {
   using kind = Explicit;
   static constexpr const char* name = "cumprod";
+  static constexpr scalar::Word word = scalar::Word::multiply;
   static constexpr unsigned keeps = input(0) | output(0);
   Way way;
 
@@ -251,6 +254,8 @@ struct RunningProduct {
             {{{1, false}}, {real_sample({2, 0})}}};
   }
 };
+
+[[maybe_unused]] const bool run_along = runs_along<RunningSum>() && runs_along<RunningProduct>();
 
 /// log Σ exp of what has been passed.
 struct RunningLogSumExp {

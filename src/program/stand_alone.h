@@ -9,6 +9,7 @@
 #include "program/facts.h"
 #include "program/places.h"
 #include "program/program.h"
+#include "ricci/primitive/symbolic.h"
 
 namespace ricci {
 
@@ -110,6 +111,22 @@ template <class P>
 bool has_simpler() {
   return Facts<SimplerOf>::add(rules_of<P>, [](const void* op, std::span<const Tensor> operands) {
     return erase::as<P>(op).simpler(operands[0]);
+  });
+}
+
+/// Along an axis, each element becomes the word of all up to it, one after the other, in the type `computed_in`.
+struct Running {
+  scalar::Word word;
+  std::int64_t axis;
+  bool is_backward;  // from the last element to the first
+  DType computed_in;
+};
+using RunningOf = Running (*)(const void* op, DType operand);
+template <class P>
+bool runs_along() {
+  return Facts<RunningOf>::add(rules_of<P>, [](const void* op, DType operand) {
+    const P& p = erase::as<P>(op);
+    return Running{P::word, p.way.axis, p.way.reverse, P::computed_in(operand)};
   });
 }
 

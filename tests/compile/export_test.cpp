@@ -417,6 +417,20 @@ TEST_F(Exported, ComputesWhatIsTooLongForAKernelInSimplerOperations) {
   expect_equal(result([](const Tensor& v) { return rc::logsumexp(v); }, none), rc::logsumexp(none));
 }
 
+TEST_F(Exported, AddsAndMultipliesUpAlongLongAxes) {
+  rc::manual_seed(18);
+  for (const rc::DType dtype : {rc::float32, rc::float64, rc::float16, rc::int32, rc::uint8}) {
+    const Tensor row = (rc::rand({300}) * 3).to(dtype), rows = (rc::rand({4, 300, 3}) * 3).to(dtype);
+    for (const Tensor& x : {row, rows}) {
+      const std::int64_t axis = x.dim() - (x.dim() == 3 ? 2 : 1);
+      expect_bits([axis](const Tensor& v) { return cumsum(v, axis); }, x);
+      expect_bits([axis](const Tensor& v) { return cumprod(v, axis); }, x);
+      if (dtype == rc::float32 || dtype == rc::float64)
+        expect_bits(rc::grad([axis](const Tensor& v) { return (cumsum(v, axis) * v).sum(); }), x);
+    }
+  }
+}
+
 TEST_F(Exported, MultipliesHalvesAsFloats) {
   rc::manual_seed(16);
   for (const rc::DType dtype : {rc::float16, rc::bfloat16}) {
