@@ -7,17 +7,17 @@
 
 namespace ricci {
 
-/// Writes `path`.o, an object file, and `path`.h, its header. The object has one function in C, called as the last part
-/// of the path. That function computes what f gives for arguments like these: of these trees, dtypes and shapes, with
-/// these plain values. Captured tensors have the values that they have now, as constants of the object. The header says
-/// what the parameters are: the arrays of the arguments, those of the results (then new values of the arguments that f
-/// writes to), and a workspace of a fixed size. The function allocates nothing, throws nothing, and keeps nothing
-/// between calls. It needs C's library alone, and a CBLAS where the header says so: for products of large matrices. It
-/// runs on the calling thread, on processors like this one. Results have the bits of f's, but for sums of many
-/// elements, products of matrices, functions that are calls of C's library (pow, erf), and sin and cos of large
-/// angles: those may round another way.
-/// NotImplementedError, with its name, for an operation that has no code but the library's (sort, svd, convolutions,
-/// draws). ValueError where the path's last part is no name in C, or a file cannot be written; then neither is there.
+/// Writes `path`.o, an object file, `path`.h, its header for C, and `path`.hpp, for C++20. The object has one function
+/// in C, called as the last part of the path. It computes what f gives for arguments like these: of these trees, dtypes
+/// and shapes, with these plain values. Captured tensors have the values that they have now, as constants of the
+/// object. The header says what the parameters are: the arrays of the arguments, those of the results (then new values
+/// of the arguments that f writes to), and a workspace of a fixed size. The function allocates nothing, throws nothing,
+/// and keeps nothing between calls. It needs C's library alone, and a CBLAS where the header says so: for products of
+/// large matrices. It runs on the calling thread, on processors like this one. Results have the bits of f's, but for
+/// sums of many elements, products of matrices, functions that are calls of C's library (pow, erf, lgamma), and sin and
+/// cos of large angles: those may round another way.
+/// NotImplementedError, with its name and a remedy, for what has no code but the library's (sort, svd, convolutions,
+/// draws from a generator). ValueError where the last part is no name in C, or a file cannot be written: none is there.
 ///   auto step = rc::compile(rc::jacfwd(arm)); rc::export_object(step, "arm_jacobian", angles);
 template <class F, class... A>
 void export_object(const Compiled<F>& f, const std::string& path, const A&... args) {

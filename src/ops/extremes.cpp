@@ -3,9 +3,11 @@
 
 #include "kernels/index.h"
 #include "ops/dense.h"
+#include "ops/patterns.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "program/element_writer.h"
+#include "program/stand_alone.h"
 
 namespace ricci {
 namespace {
@@ -85,6 +87,17 @@ Best best_along(ElementWriter& y, std::int64_t axis, bool greatest) {
   return best;
 }
 
+/// The place that best_along finds, in operations.
+Tensor first_best(const Tensor& x, std::int64_t axis, bool greatest) {
+  const Tensor v = x.dtype() == DType::boolean ? to(x, DType::uint8) : x;
+  const Tensor best = greatest ? amax(v, {axis}, true) : amin(v, {axis}, true);
+  const Size count = type_of(x).shape[at(axis)];
+  const Tensor places = places_along(count), is_best = logical_or(eq(v, best), isnan(v));
+  Shape along = Shape::filled(type_of(x).shape.size(), 1);
+  along[at(axis)] = count;
+  return amin(where(is_best, reshape(places, along), Tensor(count)), {axis});
+}
+
 /// The place of the first greatest (smallest) element along an axis.
 template <bool greatest>
 struct ArgExtreme {
@@ -96,6 +109,7 @@ struct ArgExtreme {
   Type type(const Type& x) const { return place_type(x, axis); }
   void eval(Outputs out, Inputs in) const { kernels::argreduce(greatest, out[0], in[0], static_cast<int>(axis)); }
   Scalar element(ElementWriter& y) const { return best_along(y, axis, greatest).place; }
+  Tensors simpler(const Tensor& x) const { return {first_best(x, axis, greatest)}; }
   ArgExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<ArgExtreme>> samples() {
     return {{{0}, {real_sample({3})}},
@@ -146,6 +160,10 @@ struct FirstExtreme {
     const Best best = best_along(y, axis, greatest);
     return y.result() == 0 ? best.element : best.place;
   }
+  Tensors simpler(const Tensor& x) const {
+    const Tensor place = first_best(x, axis, greatest);
+    return {squeeze(gather(x, axis, unsqueeze(place, axis)), axis), place};
+  }
   FirstExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<FirstExtreme>> samples() {
     return {{{0}, {real_sample({3})}},
@@ -157,6 +175,8 @@ struct FirstExtreme {
 
 [[maybe_unused]] const bool say_elements = says_elements<ArgExtreme<true>>() && says_elements<ArgExtreme<false>>() &&
                                            says_elements<FirstExtreme<true>>() && says_elements<FirstExtreme<false>>();
+[[maybe_unused]] const bool have_simpler = has_simpler<ArgExtreme<true>>() && has_simpler<ArgExtreme<false>>() &&
+                                           has_simpler<FirstExtreme<true>>() && has_simpler<FirstExtreme<false>>();
 
 template <bool greatest>
 std::pair<Tensor, Tensor> first_extreme(const Tensor& x, std::int64_t axis, bool keepdim) {

@@ -412,7 +412,16 @@ TEST_F(Exported, ComputesWhatIsTooLongForAKernelInSimplerOperations) {
       expect([](const Tensor& v) { return rc::layer_norm(v, {v.shape().back()}); }, x);
       expect([](const Tensor& v) { return rc::var(v, {0}, 1, true); }, x);
     }
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const rc::DType dtype : {rc::float32, rc::float16, rc::int64, rc::boolean}) {
+    const Tensor x = rc::randint(0, 7, {5, 300}).to(dtype);
+    expect_bits([](const Tensor& v) { return argmax(v, 1); }, x);
+    expect_bits([](const Tensor& v) { return argmin(v, 0); }, x.mT().contiguous());
+    expect_bits([](const Tensor& v) { return rc::max(v, 1).second; }, x);
+    expect_bits([](const Tensor& v) { return rc::min(v, 1).first; }, x);
+  }
+  expect_bits([](const Tensor& v) { return argmax(v, 0); },
+              rc::cat({rc::rand({90}), rc::tensor({infinity, nan, nan})}));
   const Tensor none = rc::full({300}, -infinity);
   expect_equal(result([](const Tensor& v) { return rc::logsumexp(v); }, none), rc::logsumexp(none));
 }
