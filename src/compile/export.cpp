@@ -46,7 +46,8 @@ ObjectFile object_file(const FunctionPlan& plan, const runs::Place& where) {
   if (!lacking.empty())
     raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
                                        scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
-                                       ", and an exported function calls no other library",
+                                       ", and an exported function calls no other library; export the parts before and "
+                                       "behind it as functions of their own",
                                    where);
   if (!file.error.empty()) raise_own<NotImplementedError>("export_object: " + file.error, where);
   return file;

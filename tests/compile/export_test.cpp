@@ -620,7 +620,8 @@ TEST_F(Exported, RefusesWhatHasNoCodeByName) {
       "sort of f32[300] is computed by the library, and an exported function runs without it; export the parts before "
       "and behind it as functions of their own");
   refuse([](const Tensor& v) { return digamma(v); },
-         "the C library has no digamma of float32, and an exported function calls no other library");
+         "the C library has no digamma of float32, and an exported function calls no other library; export the parts "
+         "before and behind it as functions of their own");
   refuse([](const Tensor& v) { return v + rc::randn({300}); },
          "the function draws random numbers from a generator, which stands in the library; draw by a key that is an "
          "argument, as rc::normal(key, shape) does, or let the function take the numbers");
