@@ -22,6 +22,7 @@ struct Case {
   std::function<std::vector<ricci::Tensor>()> check;  // one step's outputs
   std::vector<Case> variants = {};                    // W3/fwd_4096/program: the same by other means
   double tolerance = 1e-4;                            // of the outputs' figures, relative to their 2-norms
+  double rival_tolerance = 0;                         // the same against rivals, where it is wider
   std::string reference = {};                         // FILE/ARRAY of data/adbench/reference_values.json, or empty
 };
 
@@ -38,7 +39,8 @@ std::vector<Case> differential_equations();  // W15
 std::vector<Case> greeks();                  // W16
 std::vector<Case> material_points();         // W19
 std::vector<Case> arms();                    // arm
-std::vector<Case> parting_lanes();           // lanes: no rival has them
+std::vector<Case> common_loops();            // loops
+std::vector<Case> parting_lanes();           // lanes: JAX has some of them
 std::vector<Case> long_tapes();              // tape: no rival has them
 std::vector<Case> operations();              // single ones, for threads
 std::vector<Case> layers();                  // of networks, one by one

@@ -4,6 +4,7 @@
 
 #include "cases.h"
 #include "inputs.h"
+#include "loops_by_hand.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -44,16 +45,21 @@ Tensor fixed_steps(const Tensor& a, std::int64_t steps) {
   return rc::vmap(root)(a);
 }
 
-/// Numbers of steps, from `least` to `most`, evenly spread over the logarithm.
+/// Numbers of steps, from `least` to `most`, evenly spread over the logarithm; in order unless shuffled.
 struct Counts {
   std::int64_t least, most;
+  bool shuffled = false;
 
-  std::string name() const { return std::to_string(least) + "_to_" + std::to_string(most); }
+  std::string name() const {
+    return std::to_string(least) + "_to_" + std::to_string(most) + (shuffled ? "_shuffled" : "");
+  }
   Tensor steps() const {
     const auto first = static_cast<double>(least), ratio = static_cast<double>(most) / first;
     std::vector<std::int64_t> steps;
-    for (std::int64_t i = 0; i < lanes; ++i)
-      steps.push_back(std::llround(first * std::pow(ratio, static_cast<double>(i) / (lanes - 1))));
+    for (std::int64_t i = 0; i < lanes; ++i) {
+      const std::int64_t place = shuffled ? 1597 * i % lanes : i;
+      steps.push_back(std::llround(first * std::pow(ratio, static_cast<double>(place) / (lanes - 1))));
+    }
     return rc::tensor(steps);
   }
   std::int64_t mean() const { return static_cast<std::int64_t>(std::ceil(steps().to(rc::float64).mean().item())); }
@@ -85,5 +91,10 @@ std::vector<bench::Case> bench::parting_lanes() {
           make_case(name("one_at_a_time"), [=] { return call(one_lane_at_a_time, numbers(each), counts.steps()); }));
     }
   }
+  const Counts shuffled{1, 1000, true};
+  const auto step = [=] { return call(rc::vmap(by_while_loop), numbers(1), shuffled.steps()); };
+  cases.push_back(beside_loop(make_case("lanes/while_loop/of_1/" + shuffled.name(), step), [=] {
+    return [a = numbers(1), steps = shuffled.steps()] { return by_hand::roots_by_counts(a, steps); };
+  }));
   return cases;
 }

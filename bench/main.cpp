@@ -20,11 +20,14 @@ std::vector<bench::Case> all_cases() {
   for (const auto workload :
        {bench::scalar_chain, bench::tiny_net, bench::fusion_chain, bench::per_sample_gradients, bench::jacobians,
         bench::hessians, bench::hessian_vector, bench::bundle_adjustment, bench::hand_tracking,
-        bench::differential_equations, bench::greeks, bench::material_points, bench::arms, bench::parting_lanes,
-        bench::long_tapes, bench::operations, bench::layers}) {
+        bench::differential_equations, bench::greeks, bench::material_points, bench::arms, bench::common_loops,
+        bench::parting_lanes, bench::long_tapes, bench::operations, bench::layers}) {
     for (bench::Case& one : workload()) {
       std::vector<bench::Case> variants = std::move(one.variants);
-      for (bench::Case& variant : variants) variant.tolerance = one.tolerance, variant.reference = one.reference;
+      for (bench::Case& variant : variants) {
+        variant.tolerance = one.tolerance, variant.rival_tolerance = one.rival_tolerance;
+        variant.reference = one.reference;
+      }
       all.push_back(std::move(one));
       std::ranges::move(variants, std::back_inserter(all));
     }
@@ -49,6 +52,7 @@ void print_checks(const std::string& pattern) {
   for (const bench::Case& one : all_cases()) {
     if (!std::regex_search(one.name, wanted)) continue;
     nlohmann::json line{{"case", one.name}, {"tolerance", one.tolerance}, {"check", nlohmann::json::array()}};
+    if (one.rival_tolerance > 0) line["rival_tolerance"] = one.rival_tolerance;
     if (!one.reference.empty()) line["reference"] = one.reference;
     try {
       for (const ricci::Tensor& output : one.check()) line["check"].push_back(figures(output));

@@ -116,7 +116,7 @@ Tensor stiffness() {
 }  // namespace
 
 std::vector<bench::Case> bench::differential_equations() {
-  return {
+  std::vector<Case> cases{
       make_case("W15/lorenz_fwd",
                 [] { return call(rc::vmap(trajectory, {.in_dims = {0, rc::none}}), starts(), parameters()); }),
       make_case("W15/lorenz_grad", [] { return call(rc::grad(squared_distance), parameters(), starts()); }),
@@ -129,4 +129,6 @@ std::vector<bench::Case> bench::differential_equations() {
                   return call(solve, stiffness());
                 }),
   };
+  cases.back().rival_tolerance = 1e-3;  // which steps are accepted hangs on last bits: 0.05 % of the attempts differ
+  return cases;
 }

@@ -141,7 +141,8 @@ def disagreements(checks, rivals):
         others = {rival: lines[base]["check"] for rival, lines in rivals.items() if "check" in lines.get(base, {})}
         others |= {"eager": checks[base]["check"]} if variant != "eager" and base in checks else {}
         others |= {"ADBench": reference_of(line)} if reference_of(line) else {}
-        differs = [who for who, check in others.items() if not agree(line["check"], check, line["tolerance"])]
+        tolerance = lambda who: line.get("rival_tolerance", line["tolerance"]) if who in rivals else line["tolerance"]
+        differs = [who for who, check in others.items() if not agree(line["check"], check, tolerance(who))]
         if "unsupported" in line:
             found.setdefault(base, []).append(f"{variant}: {line['unsupported'].splitlines()[0]}")
         elif differs:

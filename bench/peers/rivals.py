@@ -45,7 +45,8 @@ def jax():
 
     jax.config.update("jax_enable_x64", True)
     return SimpleNamespace(
-        family="jax", version=jax.__version__, np=jax.numpy, float64=jax.numpy.float64, while_loop=jax.lax.while_loop,
+        family="jax", version=jax.__version__, np=jax.numpy, float64=jax.numpy.float64,
+        while_loop=jax.lax.while_loop, fori_loop=jax.lax.fori_loop, scan=jax.lax.scan, custom_root=jax.lax.custom_root,
         grad=jax.grad, value_and_grad=jax.value_and_grad, vmap=jax.vmap, jvp=jax.jvp,
         jacfwd=jax.jacfwd, jacrev=jax.jacrev, hessian=jax.hessian,
         relu=jax.nn.relu, logsumexp=jax.nn.logsumexp,

@@ -1,5 +1,5 @@
 """W1 to W9 of ../w*.cpp for the rivals, and by `cases` all: by name, (step, function that makes its inputs). The rest is
-in lane_workloads.py and layer_workloads.py."""
+in lane_workloads.py, layer_workloads.py and loop_workloads.py."""
 import functools
 import math
 
@@ -7,12 +7,13 @@ import numpy
 
 import lane_workloads
 import layer_workloads
+import loop_workloads
 from inputs import dense, one_hot_labels, uniform
 
 
 def cases(rival):
     groups = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector,
-              layer_workloads.layers, *lane_workloads.groups)
+              layer_workloads.layers, *lane_workloads.groups, *loop_workloads.groups)
     return functools.reduce(dict.__or__, (group(rival) for group in groups))
 
 
