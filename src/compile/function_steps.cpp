@@ -77,6 +77,14 @@ struct Whole {
   runs::Place where;
   bool calls_library;
   Workspace workspace = {};
+  std::vector<RecordedNest> nests = {};  // of the equations that are planned, the innermost last
+
+  RecordedNest nest() const {
+    std::vector<std::string> all;
+    for (auto of_equation = nests.rbegin(); of_equation != nests.rend(); ++of_equation)
+      if (*of_equation) all.insert(all.end(), (*of_equation)->begin(), (*of_equation)->end());
+    return std::make_shared<const std::vector<std::string>>(std::move(all));
+  }
 
   [[noreturn]] void refuse(const std::string& why) const {
     raise_own<NotImplementedError>("export_object: " + why, where);
@@ -165,6 +173,11 @@ class Planner {
   Location room_for(Variable v) { return room(bytes_of(type(v)), last_use_[at(v)]); }
 
   void run(const Equation& e) {
+    whole_.nests.push_back(e.nest);
+    plan(e);
+    whole_.nests.pop_back();
+  }
+  void plan(const Equation& e) {
     if (!e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
       return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
     if (e.rules->is_view && view(e)) return;
@@ -723,7 +736,7 @@ class Planner {
     loop.truth = room(1, now_);
     loop.limit = whole_.planned.plan.limits.size();
     whole_.planned.plan.limits.push_back(loop.most_turns);
-    whole_.planned.limited.push_back(name);
+    whole_.planned.limited.push_back({name, whole_.nest()});
     loop.condition = steps_of(condition, state, {loop.truth});
   }
   static std::vector<Variable> some(const Equation& e, std::size_t first, std::size_t count) {

@@ -21,10 +21,15 @@ struct LibraryCall {
 /// A plan with what its steps refer to.
 struct PlannedFunction {
   FunctionPlan plan;
-  std::vector<Program> programs = {};     ///< whose kernels steps run
-  std::vector<LibraryCall> calls = {};    ///< by the numbers of steps
-  std::deque<CarefulCall> careful = {};   ///< of the kernels that have code of their own
-  std::vector<const char*> limited = {};  ///< by limit of the plan: the loop, as errors name it
+  std::vector<Program> programs = {};    ///< whose kernels steps run
+  std::vector<LibraryCall> calls = {};   ///< by the numbers of steps
+  std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own
+  /// A loop, as errors name it, and the transforms inside which it and what it stands in were recorded.
+  struct Limited {
+    const char* name;
+    RecordedNest nest;
+  };
+  std::vector<Limited> limited = {};  ///< by limit of the plan
 };
 
 /// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an

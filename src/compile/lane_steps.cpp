@@ -97,15 +97,15 @@ struct Group {
   bool run_turns(std::span<const Strided> in, std::span<const Strided> out, std::int64_t count) const {
     if (count < fewest_lanes || !kernel->code()) return false;
     const bool holds = kernel->run(in, out, count);
-    if (const auto limit = kernel->limit_of_turns(); !holds && limit)
-      runs::require_below_limit(name_of_loop(), *limit, *limit);
+    if (const auto limit = kernel->limit_of_turns(); !holds && limit) raise_limit(*limit);
     return holds;
   }
-  const char* name_of_loop() const {
+  [[noreturn]] void raise_limit(std::int64_t limit) const {
     const Equation& loop = part.body().equations[0];
     Types operands;
     for (const Variable v : loop.inputs) operands.push_back(part.body().types[at(v)]);
-    return Facts<TurnsOf>::of(*loop.rules)(loop.parameters.get(), operands).name;
+    const RunsInside inside(loop.nest);
+    runs::raise_at_limit(Facts<TurnsOf>::of(*loop.rules)(loop.parameters.get(), operands).name, limit);
   }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
   /// are open.

@@ -160,8 +160,8 @@ class NativeFunction {
     // To go through so many turns once more, equation by equation, takes long.
     if (answer >= first_limit) {
       const std::size_t loop = at(answer - first_limit);
-      const std::int64_t limit = planned_.plan.limits[loop];
-      runs::require_below_limit(planned_.limited[loop], limit, limit);
+      const RunsInside inside(planned_.limited[loop].nest);
+      runs::raise_at_limit(planned_.limited[loop].name, planned_.plan.limits[loop]);
     }
     if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
     for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));

@@ -169,9 +169,12 @@ void require_same_state(const char* name, const tree::Walk& before, const tree::
 }
 
 void require_below_limit(const char* name, std::int64_t steps, std::int64_t most) {
-  if (steps >= most)
-    raise<ValueError>(std::string(name) + ": still running after " + std::to_string(most) +
-                      " steps; the condition may never become false: mend it, or raise .max_steps");
+  if (steps >= most) raise_at_limit(name, most);
+}
+
+void raise_at_limit(const char* name, std::int64_t most) {
+  raise<ValueError>(std::string(name) + ": still running after " + std::to_string(most) +
+                    " steps; the condition may never become false: mend it, or raise .max_steps");
 }
 
 }  // namespace ricci::runs

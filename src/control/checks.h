@@ -75,5 +75,6 @@ void require_one_element(const char* name, const Type& type);
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
 /// Throws ValueError where this many steps are all that a loop may take.
 void require_below_limit(const char* name, std::int64_t steps, std::int64_t most);
+[[noreturn]] void raise_at_limit(const char* name, std::int64_t most);
 
 }  // namespace ricci::runs

@@ -345,6 +345,7 @@ Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
     results.push_back(new_node<Recorded>(level, type, v));
   }
   equation.has_symbols = has_symbols(op);
+  if (sees_everything()) equation.nest = nest_.now();
   body->equations.push_back(std::move(equation));
   return results;
 }

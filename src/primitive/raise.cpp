@@ -12,10 +12,13 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "primitive/call_site.h"
 #include "primitive/called.h"
 #include "primitive/interpreter.h"
+#include "primitive/recorded_nest.h"
 #include "ricci/caller.h"
 #include "tensor/symbols.h"
 
@@ -134,26 +137,44 @@ std::string name_of_function(const char* symbol) {
 
 thread_local constinit const BackwardPass* backward = nullptr;
 
-/// The transforms that the user entered, the innermost first. A transform with several levels is named once: a jet, or
-/// one whose levels are of two kinds.
-std::string nest() {
-  std::string text;
-  const auto add = [&text](const Entry& entry) {
-    if (entry.name && !is_own_file(entry.file)) text += ", inside " + to_string(entry);
-  };
+thread_local constinit const RunsInside* runs_inside = nullptr;
+
+bool are_one(const Entry& a, const Entry& b) {
+  const auto text = [](const char* x) { return std::string_view(x ? x : ""); };
+  return text(a.name) == text(b.name) && text(a.file) == text(b.file) && a.line == b.line && a.axis == b.axis &&
+         a.size == b.size;
+}
+
+bool is_of_the_user(const Entry& entry) { return entry.name && !is_own_file(entry.file); }
+
+/// add(entry) for the transforms inside the level `outside`, the innermost first. A transform with several levels is
+/// named once: a jet, or one whose levels are of two kinds.
+template <class Add>
+void for_each_entry(Level outside, const Add& add) {
   const BackwardPass* pass = backward;
   const auto add_passes_inside = [&](Level level) {
     for (; pass && pass->around >= level; pass = pass->outer) add(pass->entry);
   };
   const Interpreter* inner = nullptr;
   for (const Interpreter* i : whole_nest()) {
+    if (i->level <= outside) break;
     add_passes_inside(i->level);
     const bool may_be_one = inner && (inner->kind != i->kind || inner->stands_with_others());
-    const bool said = may_be_one && to_string(inner->entry) == to_string(i->entry);
+    const bool said = may_be_one && are_one(inner->entry, i->entry);
     if (!said) add(i->entry);
     inner = i;
   }
-  add_passes_inside(0);
+  add_passes_inside(outside);
+}
+
+std::string nest() {
+  std::string text;
+  for (const RunsInside* run = runs_inside; run; run = run->outer)
+    if (run->nest)
+      for (const std::string& transform : *run->nest) text += ", inside " + transform;
+  for_each_entry(0, [&](const Entry& entry) {
+    if (is_of_the_user(entry)) text += ", inside " + to_string(entry);
+  });
   return text.empty() ? text : "\n  " + text.substr(2);
 }
 
@@ -216,6 +237,33 @@ namespace {
 }  // namespace
 
 void set_caller_place(CallerPlace place) { caller_place = place; }
+
+RunsInside::RunsInside(const RecordedNest& recorded) : nest(recorded), around(current_level()), outer(runs_inside) {
+  runs_inside = this;
+}
+RunsInside::~RunsInside() { runs_inside = outer; }
+
+RecordedNest NestInside::now() {
+  std::vector<std::uint64_t> entries;
+  std::vector<RecordedNest> of_equations;
+  for (const RunsInside* run = runs_inside; run && run->around >= outside_; run = run->outer)
+    if (run->nest) of_equations.push_back(run->nest);
+  const auto address = [](const char* text) { return reinterpret_cast<std::uintptr_t>(text); };
+  for_each_entry(outside_, [&](const Entry& e) {
+    for (const std::uint64_t word : {address(e.name), address(e.file), std::uint64_t{e.line}, std::uint64_t(e.axis)})
+      entries.push_back(word);
+  });
+  if (entries == entries_ && of_equations == of_equations_) return nest_;
+  std::vector<std::string> all;
+  for (const RecordedNest& nest : of_equations) all.insert(all.end(), nest->begin(), nest->end());
+  for_each_entry(outside_, [&](const Entry& e) {
+    if (!is_of_the_user(e)) return;
+    const bool is_vmap = std::string_view(e.name) == "vmap";
+    all.push_back(e.name + (is_vmap ? " over axis " + std::to_string(e.axis) : std::string()) + at(e.file, e.line));
+  });
+  entries_ = std::move(entries), of_equations_ = std::move(of_equations);
+  return nest_ = all.empty() ? nullptr : std::make_shared<const std::vector<std::string>>(std::move(all));
+}
 
 BackwardPass::BackwardPass(const Entry& transform) : entry(transform), around(current_level()), outer(backward) {
   backward = this;

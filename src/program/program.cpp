@@ -302,6 +302,7 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
     Tensors operands;
     for (Variable v : e.inputs) operands.push_back(variables.use(v));
     step(e, operands, [&] {
+      const RunsInside inside(e.nest);
       const OwnedParameters parameters = parameters_in_call(e, sizes);
       Tensors results = apply_last({e.rules, parameters.get()}, operands);
       if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());

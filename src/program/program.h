@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "primitive/recorded_nest.h"
 #include "program/made_once.h"
 #include "program/pruning.h"
 #include "program/sizes.h"
@@ -23,7 +24,8 @@ struct Equation {
   OwnedParameters parameters;
   SmallVector<Variable, 3> inputs;
   SmallVector<Variable, 2> outputs;
-  bool has_symbols = false;  // among the parameters' sizes
+  bool has_symbols = false;     // among the parameters' sizes
+  RecordedNest nest = nullptr;  // the transforms between it and the recording; for errors
   Op op() const { return {rules, parameters.get()}; }
 };
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -253,6 +254,56 @@ TEST_F(NativeFunction, NamesTheLoopThatTheUserCalledWhereItReachesItsLimit) {
       const Tensor xs = rc::ones({examples});
       EXPECT_EQ(thrown_by([&] { slopes(xs, rc::full({examples}, std::int64_t{5})); }), said) << examples;
     }
+  }
+}
+
+/// What is thrown, and inside which transforms: those, but not their line and how many examples they have.
+template <class F>
+std::string nest_thrown_by(const F& f) {
+  try {
+    f();
+  } catch (const rc::Error& error) {
+    const std::string text = error.what();
+    return std::regex_replace(text.substr(0, text.find("\n  at ")), std::regex(R"( of \d+(?= \()| \(\w+\.cpp:\d+\))"),
+                              "");
+  }
+  return {};
+}
+
+TEST_F(NativeFunction, NamesTheTransformsInsideWhichWhatThrowsWasRecorded) {
+  const auto limited = [](const Tensor& x, const Tensor&) {
+    return rc::while_loop([](const Tensor& s) { return s < 5; }, [&](const Tensor& s) { return s + x * x; }, x,
+                          {.max_steps = 4});
+  };
+  const auto divided = [](const Tensor&, const Tensor& n) { return rc::floor_divide(7, n); };
+  const auto in_a_loop = [&](const Tensor& x, const Tensor& n) {
+    return rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& s) { return s * 0 + divided(x, n); }, n);
+  };
+  const auto deep = [&](const Tensor& x, const Tensor& n) {
+    const auto step = [&](const Tensor&, const Tensor& s) {
+      return s + rc::vmap(limited)(x.expand({3}), n.expand({3})).sum();
+    };
+    return rc::fori_loop(0, 2, step, x);
+  };
+  const auto expect_the_nest_of = [](const auto& f, const auto& x, const auto& n) {
+    const std::string said = nest_thrown_by([&] { f(x, n); });
+    EXPECT_NE(said.find("\n  inside "), std::string::npos) << said;
+    EXPECT_EQ(nest_thrown_by([&] { rc::trace(f)(x, n)({x, n}); }), said);
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(nest_thrown_by([&] { fast(x, n); }), said);
+  };
+  for (const std::int64_t examples : {2, 40}) {
+    const Tensor x = rc::zeros({examples}), n = rc::arange(0, examples);
+    expect_the_nest_of(rc::vmap(limited), x, n);
+    expect_the_nest_of(rc::vmap(rc::grad(limited)), x, n);
+    expect_the_nest_of(rc::vmap(divided), x, n);
+    expect_the_nest_of(rc::vmap(in_a_loop), x, n);
+    expect_the_nest_of(rc::vmap(deep), x, n);
+    const rc::Program alone = rc::trace(rc::vmap(limited))(x, n);
+    const auto again = [&](const Tensor& row, const Tensor& numbers) { return alone({row, numbers})[0]; };
+    const auto twice = rc::vmap(rc::vmap(limited));
+    const Tensor rows = rc::zeros({3, examples}), numbers = rc::zeros({3, examples}, rc::int64);
+    EXPECT_EQ(nest_thrown_by([&] { rc::vmap(again)(rows, numbers); }), nest_thrown_by([&] { twice(rows, numbers); }));
   }
 }
 

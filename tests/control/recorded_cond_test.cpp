@@ -193,7 +193,8 @@ TEST(RecordedCond, ASwitchChoosesAmongTheRowsOfItsBranches) {
   expect_plain(rc::vmap(rc::grad(f)), doubles({0.5, 2.5, 1.5}), {doubles({1.25, 1.5}), doubles({2, 0, 1, 1})});
   const rc::Program p = rc::trace(rc::vmap(f))(doubles({0.5, 2.5}));
   expect_error<rc::IndexError>([&] { p({doubles({1, 3, 0})}); },
-                               "switch_case: index 3 is out of range for 3 branches; the legal range is [0, 2]");
+                               "switch_case: index 3 is out of range for 3 branches; the legal range is [0, 2]\n"
+                               "  inside vmap over axis 0{at}");
 }
 
 TEST(RecordedCond, WhatAnExampleDrawsInABranchDoesNotDependOnTheOthers) {
