@@ -113,6 +113,14 @@ BundleAdjustment read_bundle_adjustment(const fs::path& file) {
   return found;
 }
 
+Lstm read_lstm(const fs::path& file) {
+  Numbers numbers(file);
+  const std::int64_t layers = numbers.count(), characters = numbers.count(), bits = numbers.count();
+  Lstm found{.main = numbers.take({2 * layers, 4 * bits}), .extra = numbers.take({3, bits})};
+  found.state = numbers.take({2 * layers, bits}), found.sequence = numbers.take({characters, bits});
+  return found;
+}
+
 bool is_complicated(const fs::path& hand) { return hand.string().find("complicated") != std::string::npos; }
 
 Hand read_hand(const fs::path& file) {

@@ -1,4 +1,4 @@
-// ADBench's input files, as its README beside them describes them, for W12 and W14. Numbers are float64. Knows nothing
+// ADBench's input files, as its README beside them describes them, for W12 to W14. Numbers are float64. Knows nothing
 // of the objectives.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace bench::adbench {
 
 using ricci::Tensor;
 
-/// The project's copy: ba/…, hand/….
+/// The project's copy: ba/…, hand/…, lstm/….
 std::filesystem::path folder();
 
 /// One more file to measure, which the environment's RICCI_BENCH_ADBENCH names, if it lies in a folder `kind` (ba) or
@@ -25,6 +25,11 @@ struct BundleAdjustment {
   Tensor camera, point, weight, feature;  // [11], [3], [], [2]
 };
 BundleAdjustment read_bundle_adjustment(const std::filesystem::path& file);
+
+struct Lstm {
+  Tensor main, extra, state, sequence;  // [2 layers, 4 bits], [3, bits], [2 layers, bits], [characters, bits]
+};
+Lstm read_lstm(const std::filesystem::path& file);
 
 struct HandModel {
   std::vector<int> parents;  // of each bone; the root's is -1

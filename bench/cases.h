@@ -34,9 +34,11 @@ std::vector<Case> jacobians();               // W7
 std::vector<Case> hessians();                // W8
 std::vector<Case> hessian_vector();          // W9
 std::vector<Case> bundle_adjustment();       // W12
+std::vector<Case> recurrent_net();           // W13
 std::vector<Case> hand_tracking();           // W14
 std::vector<Case> differential_equations();  // W15
 std::vector<Case> greeks();                  // W16
+std::vector<Case> nested_optimisation();     // W18
 std::vector<Case> material_points();         // W19
 std::vector<Case> arms();                    // arm
 std::vector<Case> common_loops();            // loops

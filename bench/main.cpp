@@ -17,11 +17,26 @@ namespace {
 
 std::vector<bench::Case> all_cases() {
   std::vector<bench::Case> all;
-  for (const auto workload :
-       {bench::scalar_chain, bench::tiny_net, bench::fusion_chain, bench::per_sample_gradients, bench::jacobians,
-        bench::hessians, bench::hessian_vector, bench::bundle_adjustment, bench::hand_tracking,
-        bench::differential_equations, bench::greeks, bench::material_points, bench::arms, bench::common_loops,
-        bench::parting_lanes, bench::long_tapes, bench::operations, bench::layers}) {
+  for (const auto workload : {bench::scalar_chain,
+                              bench::tiny_net,
+                              bench::fusion_chain,
+                              bench::per_sample_gradients,
+                              bench::jacobians,
+                              bench::hessians,
+                              bench::hessian_vector,
+                              bench::bundle_adjustment,
+                              bench::recurrent_net,
+                              bench::hand_tracking,
+                              bench::differential_equations,
+                              bench::greeks,
+                              bench::nested_optimisation,
+                              bench::material_points,
+                              bench::arms,
+                              bench::common_loops,
+                              bench::parting_lanes,
+                              bench::long_tapes,
+                              bench::operations,
+                              bench::layers}) {
     for (bench::Case& one : workload()) {
       std::vector<bench::Case> variants = std::move(one.variants);
       for (bench::Case& variant : variants) {

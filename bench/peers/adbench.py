@@ -31,6 +31,14 @@ def read_bundle_adjustment(path):
     return n, m, p, numbers.take(11), numbers.take(3), numbers.take(1)[0], numbers.take(2)
 
 
+def read_lstm(path):
+    """main [2 layers, 4 bits], extra [3, bits], state [2 layers, bits], sequence [characters, bits]."""
+    numbers = Numbers(path)
+    layers, characters, bits = numbers.take(3).astype(int)
+    return (numbers.take(2 * layers, 4 * bits), numbers.take(3, bits), numbers.take(2 * layers, bits),
+            numbers.take(characters, bits))
+
+
 def is_complicated(path):
     return "complicated" in str(path)
 

@@ -1,6 +1,7 @@
-"""W15, loops and lanes of ../w15_ode.cpp, ../loops.cpp and ../lanes.cpp for JAX, the rival with loops that transforms enter."""
+"""W13, W15, W18, loops and lanes for JAX, the rival with loops that transforms enter."""
 import numpy
 
+import adbench
 from inputs import uniform
 from lane_workloads import double
 
@@ -233,4 +234,87 @@ def common_loops(r):
     return {f"loops/{name}": (step, lambda make=make: tuple(map(r.array, make()))) for name, (step, make) in cases.items()}
 
 
-groups = (differential_equations, parting_lanes, common_loops)
+@loops_of_jax
+def recurrent_net(r):
+    np = r.np
+
+    def loss(weights, state, sequence):
+        main, extra = weights
+        layers, (c, b) = len(main) // 2, sequence.shape
+
+        def character(before, pair):
+            now, following = pair
+            x, after = now * extra[0], []
+            for k in range(layers):
+                w, v, h, cell = main[2 * k].reshape(4, b), main[2 * k + 1].reshape(4, b), before[2 * k], before[2 * k + 1]
+                forget, into = r.sigmoid(x * w[0] + v[0]), r.sigmoid(h * w[1] + v[1])
+                out, change = r.sigmoid(x * w[2] + v[2]), np.tanh(h * w[3] + v[3])
+                cell = cell * forget + into * change
+                x = out * np.tanh(cell)
+                after += [x, cell]
+            y = x * extra[1] + extra[2]
+            return after, (following * (y - np.log(2 + np.exp(y).sum()))).sum()
+
+        terms = r.scan(character, [state[k] for k in range(2 * layers)], (sequence[:-1], sequence[1:]))[1]
+        return -terms.sum() / ((c - 1) * b)
+
+    def gradient(weights, state, sequence):
+        return np.concatenate([g.reshape(-1) for g in r.grad(loss)(weights, state, sequence)])
+
+    def inputs():
+        main, extra, state, sequence = map(r.array, adbench.read_lstm(adbench.FOLDER / "lstm/lstm_l2_c1024.txt"))
+        return (main, extra), state, sequence
+
+    return {"W13/l2_c1024_F": (loss, inputs), "W13/l2_c1024_J": (gradient, inputs)}
+
+
+@loops_of_jax
+def nested_optimisation(r):
+    np = r.np
+    norm = lambda x: np.sqrt((x * x).sum())
+    by = {"f": r.jacfwd, "r": r.grad}
+
+    def argmin(mode, f, x):
+        gradient = by[mode](f)
+
+        def descend(s):
+            x, value, slope, rate, in_a_row, _ = s
+            after = x - rate * slope
+            new, stop = f(after), norm(x - after) <= 1e-5
+            return r.cond((new < value) & ~stop, lambda: (after, new, gradient(after), rate, in_a_row + 1, stop),
+                          lambda: (x, value, slope, np.where(stop, rate, rate / 2), 0, stop))
+
+        def faster(s):
+            x, value, slope, rate, _, done = s
+            return x, value, slope, 2 * rate, 0, done
+
+        going = lambda s: (norm(s[2]) > 1e-5) & ~s[5]
+        start = (x, f(x), gradient(x), 1e-5, 0, False)
+        return r.while_loop(going, lambda s: r.cond(s[4] == 10, faster, descend, s), start)[0]
+
+    def saddle(outer, inner, start):
+        f = lambda a, b: (a * a).sum() - (b * b).sum()
+        best_b = lambda a: argmin(inner, lambda b: -f(a, b), start)
+        a = argmin(outer, lambda a: f(a, best_b(a)), start)
+        return np.concatenate([a, best_b(a)])
+
+    def landing(inner, w):
+        second, up = np.array([10.0, 0.0]), np.array([0.0, 1.0])
+        first = second + (10 - w) * up
+        slope = by[inner](lambda x: 1 / norm(x - first) + 1 / norm(x - second))
+        x, v = r.while_loop(lambda s: (s[0] + 0.1 * s[1])[1] > 0,
+                            lambda s: (s[0] + 0.1 * s[1], s[1] - 0.1 * slope(s[0])),
+                            (np.array([0.0, 8.0]), np.array([0.75, 0.0])))
+        return (x[0] - x[1] / v[1] * v[0]) ** 2
+
+    found = {}
+    for outer, inner in ("ff", "fr", "rf", "rr"):
+        found[f"W18/saddle_{outer}{inner}"] = (
+            lambda start, outer=outer, inner=inner: saddle(outer, inner, start), lambda: (r.array(numpy.ones(2)),))
+        found[f"W18/particle_{outer}{inner}"] = (
+            lambda w, outer=outer, inner=inner: argmin(outer, lambda w: landing(inner, w), w),
+            lambda: (r.array(numpy.zeros(1)),))
+    return found
+
+
+groups = (recurrent_net, differential_equations, nested_optimisation, parting_lanes, common_loops)

@@ -47,6 +47,7 @@ def jax():
     return SimpleNamespace(
         family="jax", version=jax.__version__, np=jax.numpy, float64=jax.numpy.float64,
         while_loop=jax.lax.while_loop, fori_loop=jax.lax.fori_loop, scan=jax.lax.scan, custom_root=jax.lax.custom_root,
+        cond=jax.lax.cond, sigmoid=jax.nn.sigmoid,
         grad=jax.grad, value_and_grad=jax.value_and_grad, vmap=jax.vmap, jvp=jax.jvp,
         jacfwd=jax.jacfwd, jacrev=jax.jacrev, hessian=jax.hessian,
         relu=jax.nn.relu, logsumexp=jax.nn.logsumexp,
