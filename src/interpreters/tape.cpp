@@ -212,10 +212,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
   }
   const struct Pass {
     TapeRecord& record;
-    ~Pass() {
-      const auto lock = record.threads.lock();
-      --record.passes_;
-    }
+    ~Pass() { --record.passes_; }
   } pass{*this};
   for (int slot : wanted)
     if (slot >= 0) first = std::min(first, slot);

@@ -64,7 +64,7 @@ class TapeRecord {
 
   TapeNodes nodes_;
   int slots_ = 0;
-  int passes_ = 0;  // that run now
+  std::atomic<int> passes_ = 0;  // that run now, on any thread: threads may share a pullback
   std::atomic<bool> open_ = true;
   bool others_end_ = false;
   std::atomic<int> letting_go_ = 0;  // where others may end it: how many calls of let_go run
