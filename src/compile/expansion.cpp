@@ -83,13 +83,13 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
 /// By place: which element of the inputs it is.
 using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
 
-/// One run of the program, for one number of lanes. Without `apart`, an equation that cannot be said element by
-/// element refuses the run. With `apart`, the equation is noted there. The results of all equations that are noted
-/// there, before this run or in it, are like inputs.
+/// One run of the program, for one number of lanes. Without `found`, an equation that cannot be said element by
+/// element refuses the run. With `found`, the equation is noted there as apart. The results of all equations that are
+/// apart, since before this run or in it, are like inputs.
 class Run {
  public:
   Run(const ProgramBody& body, const ProgramBody& whole, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,
-      const ExpandOptions& options, std::vector<bool>* apart = nullptr)
+      const ExpandOptions& options, Expandability* found = nullptr)
       : body_(body),
         whole_(whole),
         sizes_(sizes),
@@ -97,20 +97,23 @@ class Run {
         to_(to),
         graph_(to.graph),
         options_(options),
+        most_nodes_((found ? 100 : 8) * options.most_steps),  // of many kernels; of one, before dead ones go
         values_(body.types.size()),
         input_numbers_(numbers) {
     for (const Constant& c : body.constants) constant(c);
     int tensor = 0;
-    const auto take = [&](Variable v) { opaque(v, apart ? v : tensor++); };
+    const auto take = [&](Variable v) { opaque(v, found ? v : tensor++); };
     for (const Variable v : body.inputs) take(v);
     for (const Capture& c : body.captures) take(c.variable);
     for (std::size_t i = 0; i < body.equations.size(); ++i) {
       allow_interruption();
       const Equation& e = body.equations[i];
-      const std::optional<NotExpandable> why = apart && (*apart)[i] ? NotExpandable{"it is apart"} : said(e);
+      const std::size_t before = graph_.steps().size();
+      const std::optional<NotExpandable> why = found && found->apart[i] ? NotExpandable{"it is apart"} : said(e);
+      if (found) found->steps[i] = (graph_.steps().size() - before) / at(times_said(e));
       if (!why) continue;
-      if (!apart) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->is_too_long};
-      (*apart)[i] = true;
+      if (!found) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->because};
+      found->apart[i] = true;
       for (const Variable v : e.outputs) opaque(v, v);
     }
   }
@@ -141,6 +144,11 @@ class Run {
   }
 
  private:
+  /// Once for each lane, and for each position of the outer axis.
+  std::int64_t times_said(const Equation& e) const {
+    const bool has_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
+    return (has_lanes ? lanes_ : 1) * (has_outer(e.outputs) ? LaneSizes::outer_count : 1);
+  }
   /// Why the equation cannot be said element by element; none: it was.
   std::optional<NotExpandable> said(const Equation& e) try {
     equation(e);
@@ -235,8 +243,9 @@ class Run {
     const ElementRule rule = Facts<ElementRule>::of(rules);
     if (!rule && (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
-    if (graph_.steps().size() > 8 * options_.most_steps)
-      throw NotExpandable{"more than " + std::to_string(options_.most_steps) + " steps", true};
+    if (graph_.steps().size() > most_nodes_)
+      throw NotExpandable{"more than " + std::to_string(options_.most_steps) + " steps",
+                          NotExpandable::Because::too_long};
     if ((!rule || e.inputs.empty()) && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
     const auto lacks_outer = [&](Variable v) { return !has_outer(std::array{v}); };
     if (!options_.are_independent && has_outer(e.inputs) && std::ranges::any_of(e.outputs, lacks_outer))
@@ -526,14 +535,14 @@ class Run {
     DType element;
     bool counts;  // elements are 1 where they are not 0
   };
-  static ReducedAs reduced_as(Op op, const Accumulation& a, DType x, std::size_t rank, DType y) {
+  static ReducedAs reduced_as(Op op, const Accumulation& a, const Type& x, const Type& y) {
     if (a.join.steps[at(a.join.result)].is_mask) return {DType::boolean, false};
-    if (y != DType::int64) return {computed_in(y), false};
-    if (!is_integral(x)) return {DType::int64, true};
-    if (x == DType::boolean) return {DType::int64, false};
+    if (y.dtype != DType::int64) return {computed_in(y.dtype), false};
+    if (!is_integral(x.dtype)) return {DType::int64, true};
+    if (x.dtype == DType::boolean) return {DType::int64, false};
     std::vector<Memory> in, out;  // of one element, 2: counted, it is 1
-    in.emplace_back(Type{x, Shape::filled(rank, 1)});
-    out.emplace_back(Type{y, {}});
+    in.emplace_back(Type{x.dtype, Shape::filled(x.shape.size(), 1)});
+    out.emplace_back(Type{y.dtype, Shape::filled(y.shape.size(), 1)});
     *static_cast<std::int8_t*>(in[0].element(0)) = 2;
     run(op, out, in);
     return {DType::int64, *static_cast<const std::int64_t*>(out[0].element(0)) == 1};
@@ -543,7 +552,7 @@ class Run {
     const Accumulation a = op.rules->accumulation(op.parameters);
     const Elements& x = *operands[0];
     const std::vector<bool> reduced = reduced_axes(op, operands, y.type);
-    const ReducedAs as = reduced_as(op, a, x.type.dtype, x.type.shape.size(), y.type.dtype);
+    const ReducedAs as = reduced_as(op, a, x.type, y.type);
     Reduction reduction{a, as.element, graph_.number(as.element, a.start), {}, operands.size()};
     Strides kept, gone;
     Shape kept_shape, gone_shape;
@@ -741,6 +750,7 @@ class Run {
   LaneProgram& to_;
   ScalarGraph& graph_;
   const ExpandOptions& options_;
+  const std::size_t most_nodes_;
   std::vector<Elements> values_;
   InputNumbers& input_numbers_;
 };
@@ -1006,20 +1016,21 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
   return expand(body, body, options);
 } catch (const NotExpandable& not_said) { return not_said; }
 
-std::vector<bool> not_expandable(const ProgramBody& body, const ExpandOptions& options) {
-  std::vector<bool> apart(body.equations.size());
+Expandability expandability(const ProgramBody& body, const ExpandOptions& options) {
+  const std::size_t count = body.equations.size();
+  Expandability found{std::vector<bool>(count), std::vector<std::size_t>(count)};
   const auto finds_more = [&](const ExpandOptions& how) {
     LaneProgram to;
     InputNumbers numbers;
-    const std::vector<bool> before = apart;
+    const std::vector<bool> before = found.apart;
     const LaneSizes sizes(body, 2, how);  // what holds for 2 lanes, as a slice in range, holds for 3
-    const Run run(body, body, sizes, to, numbers, how, &apart);
-    return apart != before;
+    const Run run(body, body, sizes, to, numbers, how, &found);
+    return found.apart != before;
   };
   finds_more(options);
-  if (!options.outer.is_given()) return apart;
+  if (!options.outer.is_given()) return found;
   while (finds_more(along_outer(options)) && finds_more(options)) {}
-  return apart;
+  return found;
 }
 
 namespace {

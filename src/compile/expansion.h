@@ -84,8 +84,12 @@ std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const P
 /// lanes, and say what each lane does by itself.
 std::variant<LaneProgram, NotExpandable> expand_turns(const ProgramBody& part, const ProgramBody& whole,
                                                       const ExpandOptions& options);
-/// By equation: whether it cannot be said element by element, or reads what has no elements.
-std::vector<bool> not_expandable(const ProgramBody& body, const ExpandOptions& options);
+/// By equation.
+struct Expandability {
+  std::vector<bool> apart;         ///< it cannot be said element by element, or reads what has no elements
+  std::vector<std::size_t> steps;  ///< that it adds to one lane, roughly: no elementary function is taken apart
+};
+Expandability expandability(const ProgramBody& body, const ExpandOptions& options);
 
 /// The graph, and where its elements lie.
 std::string to_string(const LaneProgram& program);

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compile/expansion.h"
 #include "compile/lane_steps.h"
 
 namespace ricci::compiled {
@@ -52,6 +54,19 @@ std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTa
 
 }  // namespace
 
+namespace {
+
+/// Whether all that can stand in kernels has at most the steps that are left. Else only a part would, after long work.
+bool fits(const Program& program, ExpandOptions options, const std::string& lanes) {
+  if (!options.steps_left) return true;
+  options.lanes.symbol = lanes;
+  options.most_steps = std::min(options.most_steps, *options.steps_left);
+  const std::vector<std::size_t> steps = expandability(program.body(), options).steps;
+  return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) <= *options.steps_left;
+}
+
+}  // namespace
+
 std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Program& program, const Program& planned,
                                        const ExpandOptions& options) {
   std::optional<Program> best;
@@ -59,6 +74,7 @@ std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Progra
     ExpandOptions known = options;
     known.sizes = numbers_of(sizes, *options.table, lanes, options.most_of_lane);
     if (options.steps_left) known.steps_left = std::make_shared<std::size_t>(*options.steps_left);
+    if (!fits(program, known, lanes)) continue;
     Program at_sizes = with_kernels_throughout(program, known);
     if (count_steps(at_sizes) < count_steps(best ? *best : planned)) best = std::move(at_sizes);
   }

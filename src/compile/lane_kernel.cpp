@@ -332,12 +332,14 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
   LanePlan plan = planned_for_code(lanes);
   if (plan.steps() > options.most_steps)
-    return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps", true};
+    return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps",
+                         NotExpandable::Because::too_long};
   // LLVM takes as long for an element that stands in a row as for some operations.
   constexpr std::size_t of_element = 4;
   const std::size_t work = plan.steps() + of_element * (plan.program.inputs.size() + plan.program.outputs.size());
   if (options.steps_left && work > *options.steps_left)
-    return NotExpandable{"the kernels of the plan have many steps; compile with .effort = high makes code of all"};
+    return NotExpandable{"the kernels of the plan have many steps; compile with .effort = high makes code of all",
+                         NotExpandable::Because::no_steps_left};
   if (options.steps_left) *options.steps_left -= work;
   return std::make_shared<const LaneKernel>(std::move(plan));
 }

@@ -11,10 +11,15 @@
 
 namespace ricci::compiled {
 
-/// A program that cannot be said element by element: why, with the equation.
+/// A program that cannot be said element by element, or is not to be: why, with the equation.
 struct NotExpandable {
+  enum class Because : std::uint8_t {
+    it_cannot,
+    too_long,       ///< for one kernel: parts of it may be short enough
+    no_steps_left,  ///< the kernels before took what a plan may have
+  };
   std::string why;
-  bool is_too_long = false;  ///< parts of it may be short enough
+  Because because = Because::it_cannot;
 };
 [[noreturn]] inline void refuse(const std::string& why) { throw NotExpandable{why}; }
 

@@ -241,6 +241,10 @@ bool counts_lanes(const LaneKernel& kernel) {
   });
 }
 
+using Because = NotExpandable::Because;
+/// Equations as one that runs a kernel, or why they are not.
+using OneStep = std::variant<Equation, NotExpandable>;
+
 class Grouping {
  public:
   Grouping(const Program& program, const ExpandOptions& options) : Grouping(program, options, Only()) {
@@ -262,7 +266,8 @@ class Grouping {
     for (const OpenSize& lanes : open_sizes()) {
       ExpandOptions options = options_;
       options.lanes = lanes, options.outer = {};
-      if (std::optional<Equation> loop = with_kernel(part, options, others)) return loop;
+      OneStep loop = with_kernel(part, options, others);
+      if (auto* const lanes = std::get_if<Equation>(&loop)) return std::move(*lanes);
     }
     return std::nullopt;
   }
@@ -312,21 +317,42 @@ class Grouping {
                  bool& all_have_kernels) const {
     const auto computes_here = [&](std::size_t i) { return computes(body_.equations[i], options_); };
     const std::ptrdiff_t least = options_.takes_all ? 1 : by_outer ? least_of_walked : 2;
-    if (std::ranges::count_if(group, computes_here) >= least) {
-      bool is_too_long = false;
-      if (std::optional<Equation> lanes = as_one(group, by_outer, &is_too_long)) return to.push_back(std::move(*lanes));
-      if (is_too_long && group.size() > 1) {
-        const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
+    constexpr std::size_t few_steps = 500;  // a plan that has fewer left gets no more kernels
+    const bool is_done = steps_left() < few_steps;
+    if (!is_done && std::ranges::count_if(group, computes_here) >= least) {
+      const bool is_surely_too_long = group.size() > 1 && 4 * steps_of(group) > 5 * most_steps_now();
+      OneStep one = is_surely_too_long ? OneStep(NotExpandable{"long", Because::too_long}) : as_one(group, by_outer);
+      if (auto* const lanes = std::get_if<Equation>(&one)) return to.push_back(std::move(*lanes));
+      if (std::get<NotExpandable>(one).because == Because::too_long && group.size() > 1) {
+        const auto middle = group.begin() + half_of(group);
         add_group({group.begin(), middle}, by_outer, to, all_have_kernels);
         return add_group({middle, group.end()}, by_outer, to, all_have_kernels);
       }
       all_have_kernels = false;
     }
     for (const std::size_t i : group) {
-      const bool is_alone = options_.takes_all && group.size() > 1 && computes_here(i);
-      std::optional<Equation> alone = is_alone ? as_one({i}, by_outer) : std::nullopt;
-      to.push_back(alone ? std::move(*alone) : body_.equations[i]);
+      const bool is_alone = !is_done && options_.takes_all && group.size() > 1 && computes_here(i);
+      OneStep alone = is_alone ? as_one({i}, by_outer) : OneStep(NotExpandable{});
+      auto* const lanes = std::get_if<Equation>(&alone);
+      to.push_back(lanes ? std::move(*lanes) : body_.equations[i]);
     }
+  }
+
+  std::size_t steps_left() const { return options_.steps_left ? *options_.steps_left : SIZE_MAX; }
+  /// Of a kernel that is made now.
+  std::size_t most_steps_now() const { return std::min(options_.most_steps, steps_left() / 2); }
+  std::size_t steps_of(const std::vector<std::size_t>& group) const {
+    std::size_t steps = 0;
+    for (const std::size_t i : group) steps += steps_[i];
+    return steps;
+  }
+  /// How many equations have half of the steps; some are in each half.
+  std::ptrdiff_t half_of(const std::vector<std::size_t>& group) const {
+    const std::size_t all = steps_of(group);
+    std::size_t steps = 0, count = 0;
+    while (count + 1 < group.size() && (count == 0 || 2 * (steps + steps_[group[count]]) <= all))
+      steps += steps_[group[count++]];
+    return static_cast<std::ptrdiff_t>(count);
   }
 
   /// Of several open sizes, the one along which most equations are independent; then another to walk around it, if
@@ -334,16 +360,19 @@ class Grouping {
   void choose_lanes() {
     const std::vector<OpenSize> all = open_sizes();
     apart_.assign(body_.equations.size(), true);  // where the guards hold along no axis
+    steps_.assign(body_.equations.size(), 0);
     ExpandOptions chosen = options_;
     std::ptrdiff_t most = -1;
     const auto try_out = [&](const ExpandOptions& options) {
       if (!LaneSizes(body_, 2, options).choices_hold()) return;  // along another axis they may
-      std::vector<bool> apart = not_expandable(body_, options);
+      Expandability found = expandability(body_, options);
       std::ptrdiff_t count = 0;
-      for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i], options_);
+      for (std::size_t i = 0; i < found.apart.size(); ++i)
+        count += !found.apart[i] && computes(body_.equations[i], options_);
       if (count <= most) return;
       most = count;
-      apart_ = std::move(apart);
+      apart_ = std::move(found.apart);
+      steps_ = std::move(found.steps);
       chosen = options;
     };
     const auto try_lanes = [&](const OpenSize& lanes, const OpenSize& outer) {
@@ -509,27 +538,42 @@ class Grouping {
         if (wanted[at(v)]) part.outputs.push_back(v);
     return part;
   }
-  /// `by_outer`: for one position of the outer axis after the other.
-  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer,
-                                 bool* is_too_long = nullptr) const {
+  /// Made once, though the groups are put together twice. `by_outer`: for one position of the outer axis after the other.
+  OneStep as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
+    const auto known = made_.find({equations, by_outer});
+    if (known != made_.end()) {
+      const auto& [step, steps] = known->second;
+      if (steps > steps_left()) return NotExpandable{"many steps", Because::no_steps_left};
+      if (options_.steps_left) *options_.steps_left -= steps;
+      return step;
+    }
+    const std::size_t before = steps_left();
+    OneStep made = made_one(equations, by_outer);
+    const auto* const why = std::get_if<NotExpandable>(&made);
+    if (!why || why->because != Because::no_steps_left)
+      made_.emplace(std::pair(equations, by_outer), std::pair(made, before - steps_left()));
+    return made;
+  }
+  OneStep made_one(const std::vector<std::size_t>& equations, bool by_outer) const {
     const ProgramBody part = part_of(equations);
     ExpandOptions options = options_;
     if (!by_outer) options.outer = {};
     const bool has_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes_[i]; });
     if (by_outer && !has_lanes) {
       options.lanes = options.outer, options.outer = {};
-      if (std::optional<Equation> along_outer = with_kernel(part, options, {}, is_too_long)) return along_outer;
+      OneStep along_outer = with_kernel(part, options);
+      if (std::holds_alternative<Equation>(along_outer)) return along_outer;
       options = options_;
     }
-    return with_kernel(part, options, {}, is_too_long);
+    return with_kernel(part, options);
   }
 
   /// `apart`: the part is one loop, whose turns the kernel runs; this runs where the kernel does not.
-  std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options,
-                                      const std::optional<Program>& apart = {}, bool* is_too_long = nullptr) const {
-    if (is_too_long) *is_too_long = false;
+  OneStep with_kernel(const ProgramBody& part, const ExpandOptions& options,
+                      const std::optional<Program>& apart = {}) const {
     const LaneSizes more(body_, 3, options), fewer(body_, 2, options);
-    if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
+    if (part.inputs.empty()) return NotExpandable{"it reads nothing"};
+    if (!more.choices_hold() || !fewer.choices_hold()) return NotExpandable{"it holds for some numbers of lanes alone"};
     const std::vector<Size> of_call = LaneSizes::of_inputs(body_, options);
     auto group = std::make_shared<Group>();
     group->has_outer.resize(part.inputs.size());
@@ -561,7 +605,7 @@ class Grouping {
         Size three = type.shape[axis], two = three;
         more.put(three), fewer.put(two);
         const std::int64_t per_lane = three.raw() - two.raw();
-        if (per_lane != 0 && !find_lanes()) return std::nullopt;
+        if (per_lane != 0 && !find_lanes()) return NotExpandable{"no operand tells how many lanes there are"};
         result.sizes.push_back({three.raw() - 3 * per_lane, per_lane});
       }
       group->results.push_back(result);
@@ -569,18 +613,18 @@ class Grouping {
     if (options.outer.is_given()) {
       if (options.outer.number > 0) group->outer = {.number = options.outer.number};
       const bool all_have_outer = std::ranges::all_of(group->results, &Result::has_outer);
-      if (!all_have_outer || (!group->outer.is_known() && options.outer.number == 0)) return std::nullopt;
+      if (!all_have_outer || (!group->outer.is_known() && options.outer.number == 0))
+        return NotExpandable{"a result leaves the outer axis, or no operand has it"};
     }
     group->part = with_own_numbers(part);
     const MadeKernel made =
         apart ? turn_kernel(group->part.body(), body_, options) : lane_kernel(group->part.body(), body_, options);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
-    if (is_too_long && !kernel) *is_too_long = std::get<NotExpandable>(made).is_too_long;
-    if (!kernel) return std::nullopt;
-    if (counts_lanes(**kernel) && !find_lanes()) return std::nullopt;
+    if (!kernel) return std::get<NotExpandable>(made);
+    if (counts_lanes(**kernel) && !find_lanes()) return NotExpandable{"no operand tells how many lanes there are"};
     if (apart && std::ranges::any_of(group->results, &Result::has_outer)) {
       const LaneTurns& turns = *(*kernel)->plan().program.turns;
-      if (turns.count_given < 0) return std::nullopt;
+      if (turns.count_given < 0) return NotExpandable{"no operand tells how many turns there are"};
       group->outer = {.operand = (*kernel)->plan().program.givens[at(turns.count_given)].tensor, .axis = 0};
     }
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
@@ -610,6 +654,9 @@ class Grouping {
   ExpandOptions options_;
   std::vector<int> level_;  // by equation
   std::vector<bool> apart_, has_outer_, has_lanes_;
+  std::vector<std::size_t> steps_;  // of one lane
+  /// By the equations and whether they are walked: the kernel, and what it took of the steps left.
+  mutable std::map<std::pair<std::vector<std::size_t>, bool>, std::pair<OneStep, std::size_t>> made_;
   std::ptrdiff_t computing_ = 0;  // equations
   int last_level_ = 0;
 };

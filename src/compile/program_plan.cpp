@@ -41,7 +41,7 @@ namespace {
 
 ExpandOptions expand_options(std::shared_ptr<const SymbolTable> table, Effort effort) {
   // LLVM makes code of so many steps in about a second.
-  constexpr std::size_t most_steps = 50'000;
+  constexpr std::size_t most_steps = 40'000;
   ExpandOptions options{.table = std::move(table)};
   if (effort == Effort::normal) options.steps_left = std::make_shared<std::size_t>(most_steps);
   return options;
