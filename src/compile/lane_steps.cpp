@@ -538,7 +538,8 @@ class Grouping {
         if (wanted[at(v)]) part.outputs.push_back(v);
     return part;
   }
-  /// Made once, though the groups are put together twice. `by_outer`: for one position of the outer axis after the other.
+  /// Made once, though the groups are put together twice. `by_outer`: for one position of the outer axis after the
+  /// other.
   OneStep as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
     const auto known = made_.find({equations, by_outer});
     if (known != made_.end()) {
