@@ -74,8 +74,10 @@ Call<F, Inputs...> call(F f, Inputs... inputs) {
 /// includes dropping the outputs of the step before. Three steps go first, as the rivals' do: two sets of outputs are
 /// alive at once, and the memory of both must have been touched. Steps shorter than 10 us are timed several at a time,
 /// because reading the clock takes some 30 ns.
+/// `first_ms` keeps the first step of the first run: code that it made is kept for the runs by which Google Benchmark
+/// finds the number of steps.
 template <class Step>
-void time_steps(benchmark::State& state, const Step& step) {
+void time_steps(benchmark::State& state, const Step& step, double& first_ms) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -84,7 +86,8 @@ void time_steps(benchmark::State& state, const Step& step) {
   ricci::reset_peak_memory_stats();
   Clock::time_point start = Clock::now();
   auto outputs = step();
-  state.counters["first_ms"] = since(start);
+  if (first_ms == 0) first_ms = since(start);
+  state.counters["first_ms"] = first_ms;
   outputs = step();
   start = Clock::now();
   outputs = step();
@@ -109,7 +112,8 @@ void time_steps(benchmark::State& state, const Step& step) {
 /// default generator as from a new one.
 template <class Build>
 Case make_single(std::string name, Build build) {
-  return {std::move(name), [build](benchmark::State& state) { time_steps(state, build()); },
+  return {std::move(name),
+          [build, first_ms = 0.0](benchmark::State& state) mutable { time_steps(state, build(), first_ms); },
           [build] {
             ricci::manual_seed(0);
             const auto step = build();
