@@ -16,8 +16,8 @@ namespace ricci::compiled {
 /// What code reads and writes: contiguous tensors by number, the number of lanes, and the slots, 8 bytes each, of which
 /// the first holds the address of the call.
 using OnceFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots);
-/// Lanes [begin, end), at least one register of them; the first `skip` of the first register take no part in totals.
-/// `totals` gets a partial total each.
+/// Lanes [begin, end), at least one register of them, but where lanes are refilled; the first `skip` of the first
+/// register take no part in totals. `totals` gets a partial total each.
 using LaneFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots,
                               std::int64_t begin, std::int64_t end, std::int64_t skip, std::uint64_t* totals);
 /// Joins `count` rows of partial totals into their slots.

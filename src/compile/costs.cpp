@@ -1,4 +1,4 @@
-// Costs of equations, and of the machine's memory.
+// Costs of equations, of the machine's memory, and of lanes that are refilled.
 #include "compile/costs.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::optional<Refill> refill_of(const LanePlan& plan) {
     return s.kind == ScalarStep::Kind::word && (s.word == Word::sin || s.word == Word::cos);
   });
   if (elements > most_elements || has_rows || serves_all || is_circular) return {};
-  const auto of_turn = static_cast<std::int64_t>(plan.registers * plan.operations(plan.stages[0].turn));
+  const auto of_turn = std::max<std::int64_t>(1, plan.registers * plan.operations(plan.stages[0].turn));
   const auto turns = [&](std::int64_t time) { return time / of_turn + 1; };
   return Refill{.most_turns = turns(of_look * looks_apart),
                 .fewest_turns = turns(of_all),

@@ -152,7 +152,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
 }  // namespace
 
 std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
-  const std::optional<Program> at_sizes = native ? native->program_at(sizes) : std::nullopt;
+  const std::optional<Program> at_sizes = native ? native->make_program_at(sizes) : std::nullopt;
   const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
   function::run_call(at_call, inputs);  // so that memory is there, as in later calls
   std::deque<Timed> steps;
@@ -172,7 +172,8 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
   for (const Timed& step : steps) add_rows(rows, step, total, 0);
   rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all, equation by equation"});
   Tensors results;
-  if (native && !innermost && native->run(sizes, inputs, results)) {  // so that its code is there
+  const bool runs = native && !innermost && native->run(sizes, inputs, results);  // so that its code is there
+  if (runs && native->has_function_at(sizes)) {
     const double seconds = seconds_of([&] { native->run(sizes, inputs, results); });
     rows.push_back({digits(seconds * 1e6, ""), "", "", "", "", "as one function, which calls run"});
   }

@@ -180,7 +180,7 @@ struct alignas(64) Workspace {
 [[nodiscard]] inline bool call()" +
          spans + R"(Workspace &workspace) {
 )" + sizes +
-         "  return " + plan.name + "(" + pointers + R"(workspace.bytes) == 0;
+         "  return " + plan.name + "::" + plan.name + "(" + pointers + R"(workspace.bytes) == 0;
 }
 
 }  // namespace )" +
@@ -221,7 +221,7 @@ std::string function_name(const std::string& path, const runs::Place& where) {
       " linux long main memcpy memmove memset mutable namespace new noexcept not not_eq nullptr operator or or_eq"
       " private protected public register reinterpret_cast requires restrict return short signed sizeof static"
       " static_assert static_cast std struct switch template this thread_local throw true try typedef typeid typename"
-      " union unix unsigned using virtual void volatile wchar_t while xor xor_eq ";
+      " union unix unsigned using virtual void volatile wchar_t while xor xor_eq Workspace ";
   const bool is_taken = words.find(" " + name + " ") != std::string_view::npos;
   if (name.empty() || is_taken || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
       !std::ranges::all_of(name, is_of_names))

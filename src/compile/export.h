@@ -15,9 +15,10 @@ struct ExportedNames {
   std::vector<std::string> arguments, results;
 };
 
-/// Writes `path`.o and `path`.h. Requires: the program is simplified; where sizes are open, it is in a call; its last
-/// inputs are captured tensors, whose values the file holds. Throws ValueError where the path's last part is no name in
-/// C or a file cannot be written; NotImplementedError where an equation has no code but the library's.
+/// Writes `path`.o, `path`.h and `path`.hpp. Requires: the program is simplified; where sizes are open, it is in a
+/// call; its last inputs are captured tensors, whose values the file holds. Throws ValueError where the path's last
+/// part is no name in C or a file cannot be written; NotImplementedError where an equation has no code but the
+/// library's.
 void export_program(const Program& program, std::span<const Tensor> captured, const ExportedNames& names,
                     const std::string& path, const runs::Place& where);
 

@@ -480,7 +480,7 @@ void CallRun::export_to(const std::string& path, const tree::Walk& arguments, co
     raise_own<TransformError>("export_object: it writes a function down for arrays; call it outside of transforms",
                               s.function->where);
   ExportedNames names;
-  std::set<std::string> taken;
+  std::set<std::string> taken = {"workspace"};
   const auto add = [&](std::vector<std::string>& to, const std::string& text) {
     std::string name = name_in_c(text);
     while (!taken.insert(name).second) name += "_";  // `a.b` and `a_b`

@@ -14,7 +14,7 @@
 namespace ricci::compiled {
 namespace {
 
-/// Those that run one by one: equations outside kernels, and kernels, also in the programs of loops and branches.
+/// Steps run one by one: equations outside kernels, and kernels, also in the programs of loops and branches.
 std::size_t count_steps(const Program& program) {
   std::size_t count = program.equations();
   for (const Equation& e : program.body().equations)
@@ -52,24 +52,22 @@ std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTa
   return numbers;
 }
 
-}  // namespace
-
-namespace {
-
-/// Whether all that can stand in kernels has at most the steps that are left. Else only a part would, after long work.
-bool fits(const Program& program, ExpandOptions options, const std::string& lanes) {
+/// Whether all that stands in kernels outside of loops has at most the steps that are left, roughly. Else only a part
+/// would have kernels, after long work.
+bool fits(const Program& program, ExpandOptions options, const std::string& lanes) try {
   if (!options.steps_left) return true;
   options.lanes.symbol = lanes;
   options.most_steps = std::min(options.most_steps, *options.steps_left);
   const std::vector<std::size_t> steps = expandability(program.body(), options).steps;
   return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) <= *options.steps_left;
-}
+} catch (const NotExpandable&) { return false; }  // a number that has no element
 
 }  // namespace
 
 std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Program& program, const Program& planned,
                                        const ExpandOptions& options) {
   std::optional<Program> best;
+  if (count_steps(planned) == 1) return best;
   for (const std::string& lanes : symbols_for_lanes(sizes, *options.table)) {
     ExpandOptions known = options;
     known.sizes = numbers_of(sizes, *options.table, lanes, options.most_of_lane);

@@ -319,7 +319,9 @@ class Grouping {
     const std::ptrdiff_t least = options_.takes_all ? 1 : by_outer ? least_of_walked : 2;
     constexpr std::size_t few_steps = 500;  // a plan that has fewer left gets no more kernels
     const bool is_done = steps_left() < few_steps;
+    all_have_kernels = all_have_kernels && !is_done;
     if (!is_done && std::ranges::count_if(group, computes_here) >= least) {
+      // A quarter more than is allowed: some of it may fall away.
       const bool is_surely_too_long = group.size() > 1 && 4 * steps_of(group) > 5 * most_steps_now();
       OneStep one = is_surely_too_long ? OneStep(NotExpandable{"long", Because::too_long}) : as_one(group, by_outer);
       if (auto* const lanes = std::get_if<Equation>(&one)) return to.push_back(std::move(*lanes));
@@ -340,7 +342,7 @@ class Grouping {
 
   std::size_t steps_left() const { return options_.steps_left ? *options_.steps_left : SIZE_MAX; }
   /// Of a kernel that is made now.
-  std::size_t most_steps_now() const { return std::min(options_.most_steps, steps_left() / 2); }
+  std::size_t most_steps_now() const { return std::min(options_.most_steps, steps_left()); }
   std::size_t steps_of(const std::vector<std::size_t>& group) const {
     std::size_t steps = 0;
     for (const std::size_t i : group) steps += steps_[i];

@@ -310,7 +310,7 @@ void NativeFunctions::prepare(const std::shared_ptr<const CallSizes>& sizes) {
 
 NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls) {
   const std::span<const Size> now = sizes ? sizes->inputs() : std::span<const Size>();
-  if (std::ranges::any_of(now, &Size::is_symbol)) return {};
+  if (std::ranges::any_of(now, &Size::is_symbol) || (now.empty() && calls == 0)) return {};
   bool makes = false, seeks_kernels = false;
   Plan plan;
   {
@@ -320,8 +320,8 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
     plan = known.plan;
     // Sizes that come once are not worth code of their own, except for loops.
     const bool is_first = known.times_made == 0 && (now.empty() || (has_turns_ && made_ < most_made));
-    makes = !known.is_made && (is_first || (known.calls += calls) >= known.calls_before_made);
-    seeks_kernels = !now.empty() && !known.has_sought_kernels && with_kernels_ < most_with_kernels;
+    makes = calls > 0 && !known.is_made && (is_first || (known.calls += calls) >= known.calls_before_made);
+    seeks_kernels = !now.empty() && !known.has_sought_kernels && sizes_sought_ < most_sought;
   }
   if (seeks_kernels) plan.program = with_kernels(sizes);
   if (makes) plan.function = function_at(sizes, plan.program ? *plan.program : program_.in_call(sizes));
@@ -331,8 +331,7 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
   Known& known = find(now);
   if (seeks_kernels && !known.has_sought_kernels) {
     known.has_sought_kernels = true;
-    if (with_kernels_ < most_with_kernels) known.plan.program = plan.program;
-    if (known.plan.program) ++with_kernels_;
+    if (sizes_sought_++ < most_sought) known.plan.program = plan.program;
   }
   const bool fits = plan.program.has_value() == known.plan.program.has_value();  // the function is of the same program
   if (makes && fits && !known.is_made) {
@@ -344,10 +343,10 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
 }
 
 std::optional<Program> NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
-  // LLVM makes code of so many steps in a tenth of a second or two.
+  // LLVM makes code of so many steps in a tenth of a second or two, which a later call may have to wait for.
   constexpr std::size_t most_steps = 3'000;
   ExpandOptions options = options_;
-  if (options.steps_left) options.steps_left = std::make_shared<std::size_t>(most_steps);
+  options.steps_left = std::make_shared<std::size_t>(most_steps);
   const std::optional<Program> program = with_kernels_at(sizes->inputs(), whole_, program_, options);
   if (!program) return {};
   make_code(*program);

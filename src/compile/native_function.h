@@ -35,8 +35,13 @@ class NativeFunctions {
   bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
   /// Makes what many calls with these sizes would make.
   void prepare(const std::shared_ptr<const CallSizes>& sizes);
-  /// The program with kernels for these sizes, which are written into it; none: what serves all sizes runs.
-  std::optional<Program> program_at(const std::shared_ptr<const CallSizes>& sizes) { return plan_of(sizes, 0).program; }
+  /// The program with kernels for these sizes, which are written into it, made where a call would make it; none: what
+  /// serves all sizes runs.
+  std::optional<Program> make_program_at(const std::shared_ptr<const CallSizes>& sizes) {
+    return plan_of(sizes, 0).program;
+  }
+  /// Whether calls with these sizes run one function, as far as it was made.
+  bool has_function_at(const std::shared_ptr<const CallSizes>& sizes) { return plan_of(sizes, 0).function != nullptr; }
 
  private:
   struct Plan {
@@ -52,8 +57,9 @@ class NativeFunctions {
     Plan plan = {};
   };
   static constexpr int most_made = 8;
-  /// The first sizes that come get kernels of their own. What runs for some sizes never changes: their results would.
-  static constexpr int most_with_kernels = 8;
+  /// The first sizes that come get kernels of their own, if these gain. What runs for some sizes never changes: their
+  /// results would.
+  static constexpr int most_sought = 8;
   Plan plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls = 1);
   std::optional<Program> with_kernels(const std::shared_ptr<const CallSizes>& sizes) const;
   std::shared_ptr<const NativeFunction> function_at(const std::shared_ptr<const CallSizes>& sizes,
@@ -68,7 +74,7 @@ class NativeFunctions {
   std::mutex mutex_;
   std::deque<Known> known_;
   std::uint64_t calls_ = 0;
-  int made_ = 0, with_kernels_ = 0;  // functions that are held; sizes that have kernels
+  int made_ = 0, sizes_sought_ = 0;  // functions that are held; sizes that kernels were sought for
 };
 
 }  // namespace ricci::compiled

@@ -24,7 +24,7 @@ std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramP
 std::shared_ptr<const ProgramPlan> finished_at(const std::shared_ptr<const CallSizes>& sizes,
                                                const std::shared_ptr<const ProgramPlan>& plan) {
   const std::shared_ptr<const ProgramPlan> made = finished(plan);
-  const std::optional<Program> program = made->native ? made->native->program_at(sizes) : std::nullopt;
+  const std::optional<Program> program = made->native ? made->native->make_program_at(sizes) : std::nullopt;
   return program ? std::make_shared<const ProgramPlan>(ProgramPlan{.program = *program, .table = nullptr}) : made;
 }
 
@@ -67,7 +67,9 @@ std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program, const 
                    .table = table,
                    .kernel = OneKernel::of(own),
                    .native = NativeFunctions::of(own, copy_of(program), expand_options(table, effort))};
-  const bool has_own_kernels = plan.native && plan.native->program_at(call);  // then other sizes have to wait for code
+  // Sizes that have kernels of their own do without the others, whose code is made where another size comes. In the
+  // background there is time for both, and `prepare` makes these kernels.
+  const bool has_own_kernels = !is_dropped && plan.native && plan.native->make_program_at(call);
   if (!has_own_kernels) make_code(planned, is_dropped);
   return std::make_shared<const ProgramPlan>(std::move(plan));
 }

@@ -35,8 +35,6 @@ struct Stage {
   void walk_parameter(ParameterVisitor& visitor) { visitor.program(step); }
 };
 
-/// Stage 0 is the loop; the condition takes its carry, then what it captures. The stages after it run over its steps,
-/// the last step first, then the first step first, and so on in turn.
 /// The most steps of a loop.
 struct LoopLimit {
   std::int64_t steps;
@@ -52,6 +50,8 @@ struct LoopLimit {
 
 /// Operands: the carry and the streams of stage 0, the captures of the condition, those of stage 0; then of each other
 /// stage its carry, its streams and its captures. Outputs: the carry of each stage as it leaves the last step.
+/// Stage 0 is the loop; the condition takes its carry, then what it captures. The stages after it run over its steps,
+/// the last step first, then the first step first, and so on in turn.
 struct Stages {
   Program condition;
   std::vector<Stage> all;

@@ -580,6 +580,18 @@ TEST_F(Exported, HasAHeaderForCAndForCpp) {
   }
 }
 
+TEST_F(Exported, HeadersAreTheSameWhateverTheFilesAreCalled) {
+  Exports exports;
+  for (const char* name : {"result", "workspace", "call", "argument"}) {
+    rc::export_object(rc::compile(wave), exports.path(name), rc::ones({3}));
+    const std::string command = std::string(RICCI_TEST_COMPILER) +
+                                " -std=c++20 -Wall -Wextra -Werror -fsyntax-only -include " + exports.path(name) +
+                                ".hpp -x c++ /dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  EXPECT_THROW(rc::export_object(rc::compile(wave), exports.path("Workspace"), rc::ones({3})), rc::ValueError);
+}
+
 TEST_F(Exported, IsCalledFromCppWithSpansWhoseSizesAreAsserted) {
   Exports exports;
   const auto f = [](const Layer& layer, const Tensor& x) {

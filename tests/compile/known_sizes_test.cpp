@@ -141,6 +141,7 @@ TEST_F(KnownSizes, ABodyOfALoopReducesItsRowsInItsKernel) {
     const Tensor x = rc::randn({100, n});
     const auto fast = rc::compile(f);
     for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+    EXPECT_EQ(text_of(fast.plan(x)).find("softmax"), std::string::npos) << fast.plan(x);
   }
 }
 
@@ -152,6 +153,26 @@ TEST_F(KnownSizes, ALaterSizeOfOneAxisIsServedToo) {
     for (int i = 0; i < 2; ++i) expect_close(fast(x), f(x), 1e-5);
   }
   EXPECT_LE(fast.plans(), 2U);
+}
+
+TEST_F(KnownSizes, AreNotSoughtWhereANumberHasNoElement) {
+  const auto f = [](const Tensor& x) {
+    return rc::real(x * rc::complex(rc::tensor(0.), rc::tensor(1.))) + softmax(rc::real(x), 1) * x.shape()[0];
+  };
+  const Tensor x = rc::complex(rc::randn({30, 20}), rc::randn({30, 20}));
+  const auto fast = rc::compile(f), soon = rc::compile(f, {.background = true});
+  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+  for (int i = 0; i < 3; ++i) expect_close(soon(x), f(x), 1e-5);
+  soon.plan(x);
+}
+
+TEST_F(KnownSizes, ALoopWithoutOperationsOfItsOwnIsCompiled) {
+  const auto f = rc::vmap([](const Tensor& flag) {
+    return rc::while_loop([](const Tensor& s) { return s; }, [](const Tensor& s) { return s; }, flag);
+  });
+  const Tensor flags = rc::zeros({100}, rc::boolean);
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(rc::any(fast(flags)).item<bool>());
 }
 
 }  // namespace
