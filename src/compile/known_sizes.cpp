@@ -22,16 +22,20 @@ std::size_t count_steps(const Program& program) {
   return count;
 }
 
-/// The symbols of the table that are large enough for lanes along them, the largest first.
-std::vector<std::string> symbols_for_lanes(std::span<const Size> sizes, const SymbolTable& table) {
+/// The symbols that are large enough for lanes along them, the largest first. A size that the function joins with a
+/// number is that number, and no symbol.
+std::vector<std::string> symbols_for_lanes(std::span<const Size> sizes, const Program& program,
+                                           const ExpandOptions& options) {
   constexpr std::int64_t fewest_lanes = 16;
   constexpr std::size_t most_tried = 2;
-  const std::vector<Size> symbols = table.inputs();
+  const std::vector<Size> symbols = options.table->inputs();
   std::vector<std::pair<std::int64_t, std::string>> found;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (!symbols[i].is_symbol() || sizes[i].raw() < fewest_lanes) continue;
-    const std::pair symbol{-sizes[i].raw(), table.print(symbols[i])};
-    if (std::ranges::find(found, symbol) == found.end()) found.push_back(symbol);
+  const LaneSizes all(program.body(), 2, options);
+  for (const std::string& name : all.unknown()) {
+    const auto is_named = [&](Size size) { return size.is_symbol() && options.table->print(size) == name; };
+    const auto place = std::ranges::find_if(symbols, is_named) - symbols.begin();
+    const std::int64_t size = sizes[static_cast<std::size_t>(place)].raw();
+    if (size >= fewest_lanes) found.emplace_back(-size, name);
   }
   std::ranges::stable_sort(found, {}, [](const auto& symbol) { return symbol.first; });
   if (found.size() > most_tried) found.resize(most_tried);
@@ -58,6 +62,7 @@ bool fits(const Program& program, ExpandOptions options, const std::string& lane
   if (!options.steps_left) return true;
   options.lanes.symbol = lanes;
   options.most_steps = std::min(options.most_steps, *options.steps_left);
+  if (!LaneSizes(program.body(), 2, options).choices_hold()) return false;
   const std::vector<std::size_t> steps = expandability(program.body(), options).steps;
   return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) <= *options.steps_left;
 } catch (const NotExpandable&) { return false; }  // a number that has no element
@@ -68,7 +73,7 @@ std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Progra
                                        const ExpandOptions& options) {
   std::optional<Program> best;
   if (count_steps(planned) == 1) return best;
-  for (const std::string& lanes : symbols_for_lanes(sizes, *options.table)) {
+  for (const std::string& lanes : symbols_for_lanes(sizes, program, options)) {
     ExpandOptions known = options;
     known.sizes = numbers_of(sizes, *options.table, lanes, options.most_of_lane);
     if (options.steps_left) known.steps_left = std::make_shared<std::size_t>(*options.steps_left);

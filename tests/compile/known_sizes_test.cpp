@@ -166,6 +166,21 @@ TEST_F(KnownSizes, AreNotSoughtWhereANumberHasNoElement) {
   soon.plan(x);
 }
 
+TEST_F(KnownSizes, ASizeThatACapturedTensorTellsIsNoNumberOfLanes) {
+  for (const std::int64_t n : {17, 64, 65, 100, 256}) {
+    const Tensor w = rc::randn({n}), x = rc::randn({n}), rows = rc::randn({20, n});
+    const auto expect_same = [](const auto& f, const Tensor& at) {
+      const auto fast = rc::compile(f);
+      for (int i = 0; i < 3; ++i) expect_close(fast(at), f(at), 1e-4);
+    };
+    expect_same([w](const Tensor& v) { return (v * w).sum(); }, x);
+    expect_same([w](const Tensor& v) { return (v + w).amax() * v; }, x);
+    expect_same(rc::grad([w](const Tensor& v) { return (softmax(v, 0) * w).sum(); }), x);
+    expect_same(rc::grad([n](const Tensor& v) { return (v * v * v.var() * rc::ones({n})).sum(); }), x);
+    expect_same(rc::vmap(rc::grad([w](const Tensor& v) { return (layer_norm(v, w.shape()) * w).sum(); })), rows);
+  }
+}
+
 TEST_F(KnownSizes, ALoopWithoutOperationsOfItsOwnIsCompiled) {
   const auto f = rc::vmap([](const Tensor& flag) {
     return rc::while_loop([](const Tensor& s) { return s; }, [](const Tensor& s) { return s; }, flag);
