@@ -116,8 +116,8 @@ bool runs_programs(const Program& program) {
   });
 }
 
-/// The steps of one run, with those of the programs that they run. A loop that is a kernel has no steps: it is run
-/// again, turn by turn, to count its turns.
+/// The steps of one run, and under a loop or a branch the steps inside. A loop that is one kernel has no steps inside:
+/// the loop is run again, turn by turn, to count its turns.
 Timed watched(const Program& program, std::span<const Tensor> inputs) {
   Timed all, *now = &all;
   const auto within = [&](Timed& step, const auto& f) {

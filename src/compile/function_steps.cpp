@@ -499,7 +499,8 @@ class Planner {
 
   // ── draws ──
 
-  /// Each lane makes one block of neighbours; what the last one makes too many is left out. One source after the other.
+  /// Each lane makes one block of numbers, and the last block may be longer than what is left to fill: then its end is
+  /// dropped. One source follows the other.
   bool draw(const Equation& e, const Blocks& blocks) {
     const Type &sources = type(e.inputs[0]), &drawn = type(e.outputs[0]);
     const std::int64_t count = sources.shape.numel().raw() / 2, of_one = drawn.shape.numel().raw() / count;

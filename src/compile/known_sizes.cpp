@@ -56,27 +56,29 @@ std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTa
   return numbers;
 }
 
-/// Whether all that stands in kernels outside of loops has at most the steps that are left, roughly. Else only a part
-/// would have kernels, after long work.
+/// LLVM makes code of so many steps in a tenth of a second or two, which a later call may have to wait for.
+constexpr std::size_t most_steps = 3'000;
+
+/// Whether all that stands in kernels outside of loops has at most so many steps, roughly. Else only a part would have
+/// kernels, after long work.
 bool fits(const Program& program, ExpandOptions options, const std::string& lanes) try {
-  if (!options.steps_left) return true;
   options.lanes.symbol = lanes;
-  options.most_steps = std::min(options.most_steps, *options.steps_left);
+  options.most_steps = most_steps;
   if (!LaneSizes(program.body(), 2, options).choices_hold()) return false;
   const std::vector<std::size_t> steps = expandability(program.body(), options).steps;
-  return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) <= *options.steps_left;
+  return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) <= most_steps;
 } catch (const NotExpandable&) { return false; }  // a number that has no element
 
 }  // namespace
 
-std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Program& program, const Program& planned,
-                                       const ExpandOptions& options) {
+std::optional<Program> with_kernels_at(const CallSizes& call, const Program& program, const Program& planned) {
   std::optional<Program> best;
   if (count_steps(planned) == 1) return best;
-  for (const std::string& lanes : symbols_for_lanes(sizes, program, options)) {
+  const ExpandOptions options{.table = call.shared_table()};
+  for (const std::string& lanes : symbols_for_lanes(call.inputs(), program, options)) {
     ExpandOptions known = options;
-    known.sizes = numbers_of(sizes, *options.table, lanes, options.most_of_lane);
-    if (options.steps_left) known.steps_left = std::make_shared<std::size_t>(*options.steps_left);
+    known.sizes = numbers_of(call.inputs(), call.table(), lanes, options.most_of_lane);
+    known.steps_left = std::make_shared<std::size_t>(most_steps);
     if (!fits(program, known, lanes)) continue;
     Program at_sizes = with_kernels_throughout(program, known);
     if (count_steps(at_sizes) < count_steps(best ? *best : planned)) best = std::move(at_sizes);

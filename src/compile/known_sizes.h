@@ -2,18 +2,16 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
-#include "compile/lane_sizes.h"
 #include "program/program.h"
+#include "program/sizes.h"
 
 namespace ricci::compiled {
 
 /// The program with kernels for calls of these sizes alone. Sizes of at most 256 become numbers, but for the size of
 /// the lanes: so a sum over 100 elements of each example stands in the kernel, where `planned`, the same program with
-/// kernels for all sizes, has a step for it. None where `planned` has no more steps, or where `options.steps_left` is
-/// too little. `sizes`: those of the table.
-std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Program& program, const Program& planned,
-                                       const ExpandOptions& options);
+/// kernels for all sizes, has a step for it. None where `planned` has no more steps, or where the kernels would have
+/// more than some 3,000 operations.
+std::optional<Program> with_kernels_at(const CallSizes& call, const Program& program, const Program& planned);
 
 }  // namespace ricci::compiled

@@ -286,14 +286,13 @@ std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turn
 
 }  // namespace
 
-std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, const Program& whole,
-                                                     const ExpandOptions& options) {
+std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, const Program& whole) {
   const auto is_left_out = [](const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", pass); };
   if (!makes_kernels() || is_left_out("lanes") || is_left_out("native")) return nullptr;
   const auto& equations = program.body().equations;
   const bool has_turns = std::ranges::any_of(equations, turns);
   if (!has_turns && equations.size() < 2) return nullptr;
-  return std::make_shared<NativeFunctions>(program, whole, options, has_turns);
+  return std::make_shared<NativeFunctions>(program, whole, has_turns);
 }
 
 bool NativeFunctions::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs,
@@ -343,11 +342,7 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
 }
 
 std::optional<Program> NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
-  // LLVM makes code of so many steps in a tenth of a second or two, which a later call may have to wait for.
-  constexpr std::size_t most_steps = 3'000;
-  ExpandOptions options = options_;
-  options.steps_left = std::make_shared<std::size_t>(most_steps);
-  const std::optional<Program> program = with_kernels_at(sizes->inputs(), whole_, program_, options);
+  const std::optional<Program> program = with_kernels_at(*sizes, whole_, program_);
   if (!program) return {};
   make_code(*program);
   return resolved(program->in_call(sizes));

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "compile/lane_sizes.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -24,12 +23,11 @@ std::int64_t made_native_functions();
 class NativeFunctions {
  public:
   /// Null if one function would be no faster. `program`: with lane kernels; its sizes are symbols of a call. `whole`:
-  /// the same without kernels, `options` those that made them.
-  static std::shared_ptr<NativeFunctions> of(const Program& program, const Program& whole,
-                                             const ExpandOptions& options);
+  /// the same without kernels.
+  static std::shared_ptr<NativeFunctions> of(const Program& program, const Program& whole);
 
-  NativeFunctions(Program program, Program whole, ExpandOptions options, bool has_turns)
-      : program_(std::move(program)), whole_(std::move(whole)), options_(std::move(options)), has_turns_(has_turns) {}
+  NativeFunctions(Program program, Program whole, bool has_turns)
+      : program_(std::move(program)), whole_(std::move(whole)), has_turns_(has_turns) {}
   /// Whether there is something for these sizes, which then fills `results`. `sizes`: null where none is open. Several
   /// threads may call it. Throws what the program throws. Requires: it runs outside transforms.
   bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
@@ -69,7 +67,6 @@ class NativeFunctions {
   void forget_one();
 
   const Program program_, whole_;
-  const ExpandOptions options_;
   const bool has_turns_;
   std::mutex mutex_;
   std::deque<Known> known_;

@@ -66,7 +66,7 @@ std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program, const 
   ProgramPlan plan{.program = own,
                    .table = table,
                    .kernel = OneKernel::of(own),
-                   .native = NativeFunctions::of(own, copy_of(program), expand_options(table, effort))};
+                   .native = NativeFunctions::of(own, copy_of(program))};
   // Sizes that have kernels of their own do without the others, whose code is made where another size comes. In the
   // background there is time for both, and `prepare` makes these kernels.
   const bool has_own_kernels = !is_dropped && plan.native && plan.native->make_program_at(call);

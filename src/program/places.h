@@ -18,7 +18,7 @@ struct AtPlaces {
   std::optional<std::int64_t> axis;
   bool wraps;  // negative numbers count from the back
 };
-/// Throws unless all elements of its operand are among these. Its result, if it has one, is the operand.
+/// What an operation allows: it throws where an element of its operand is another. A result is the operand itself.
 struct Allowed {
   std::int64_t least = INT64_MIN, most = INT64_MAX;  // whole numbers
   bool zero = true;

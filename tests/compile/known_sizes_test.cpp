@@ -38,12 +38,19 @@ std::string text_of(const F& f) {
   return out.str();
 }
 
+/// f compiled, after three calls that gave what f gives.
+template <class F>
+auto tried(const F& f, const Tensor& x, const rc::CompileOptions& options = {}) {
+  auto fast = rc::compile(f, options);
+  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+  return fast;
+}
+
 TEST_F(KnownSizes, RowsAboveSixteenAreOneKernelAsRowsOfSixteenAre) {
   const auto expect_one_kernel = [](const auto& f, std::int64_t lanes, std::int64_t n) {
     SCOPED_TRACE(std::to_string(lanes) + " x " + std::to_string(n));
     const Tensor x = rc::randn({lanes, n});
-    const auto fast = rc::compile(f);
-    for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+    const auto fast = tried(f, x);
     EXPECT_EQ(fast.plan(x).steps(), 1U) << fast.plan(x);
     EXPECT_EQ(fast.plans(), 1U);
   };
@@ -79,8 +86,7 @@ TEST_F(KnownSizes, ExamplesThatFillARegisterAreItsLanes) {
 TEST_F(KnownSizes, AsManyExamplesAsElementsAreTakenApart) {
   const Tensor x = rc::randn({16, 16});
   const auto f = rc::vmap(rc::grad(of_softmax));
-  const auto fast = rc::compile(f);
-  for (int i = 0; i < 2; ++i) expect_close(fast(x), f(x), 1e-5);
+  const auto fast = tried(f, x);
   EXPECT_EQ(fast.plan(x).steps(), 1U);
 }
 
@@ -106,8 +112,7 @@ TEST_F(KnownSizes, TheFirstEightThatComeHaveKernelsOfTheirOwn) {
 TEST_F(KnownSizes, RowsAboveWhatAKernelHoldsStayStepsOfTheirOwn) {
   const Tensor x = rc::randn({20, 300});
   const auto f = rc::vmap(rc::grad(of_softmax));
-  const auto fast = rc::compile(f);
-  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+  const auto fast = tried(f, x);
   EXPECT_GT(fast.plan(x).steps(), 1U);
 }
 
@@ -122,8 +127,7 @@ TEST_F(KnownSizes, SquareInputsHaveLanesAlongOneOfTheirAxes) {
   for (const std::int64_t n : {17, 20, 64}) {
     const Tensor x = rc::randn({n, n});
     const auto f = rc::vmap(rc::grad(of_softmax));
-    const auto fast = rc::compile(f);
-    for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+    const auto fast = tried(f, x);
     EXPECT_EQ(fast.plan(x).steps(), 1U) << fast.plan(x);
   }
 }
@@ -139,8 +143,7 @@ TEST_F(KnownSizes, ABodyOfALoopReducesItsRowsInItsKernel) {
   };
   for (const std::int64_t n : {16, 17, 40}) {
     const Tensor x = rc::randn({100, n});
-    const auto fast = rc::compile(f);
-    for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+    const auto fast = tried(f, x);
     EXPECT_EQ(text_of(fast.plan(x)).find("softmax"), std::string::npos) << fast.plan(x);
   }
 }
@@ -160,10 +163,8 @@ TEST_F(KnownSizes, AreNotSoughtWhereANumberHasNoElement) {
     return rc::real(x * rc::complex(rc::tensor(0.), rc::tensor(1.))) + softmax(rc::real(x), 1) * x.shape()[0];
   };
   const Tensor x = rc::complex(rc::randn({30, 20}), rc::randn({30, 20}));
-  const auto fast = rc::compile(f), soon = rc::compile(f, {.background = true});
-  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
-  for (int i = 0; i < 3; ++i) expect_close(soon(x), f(x), 1e-5);
-  soon.plan(x);
+  tried(f, x);
+  tried(f, x, {.background = true}).plan(x);
 }
 
 TEST_F(KnownSizes, ASizeThatACapturedTensorTellsIsNoNumberOfLanes) {
