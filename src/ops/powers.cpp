@@ -1,12 +1,15 @@
 // Powers and roots. A power with a number for exponent is an operation of its own: it needs no logarithm, and its
 // derivative is another power. Start with `Pow`.
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <optional>
 
 #include "ops/edge.h"
+#include "ops/unrounded.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/elementwise.h"
+#include "ricci/primitive/machine.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -42,6 +45,36 @@ struct Pow {
   static double reference(double base, double exponent) { return std::pow(base, exponent); }
 };
 
+/// The exponents for which products, of x or of 1 / x, take less time than logarithm and exponential do.
+bool takes_products(double exponent) {
+  constexpr double most = 64;
+  return scalar::machine::fuses && exponent == std::trunc(exponent) && std::abs(exponent) <= most;
+}
+
+/// x^n for |n| >= 3, within about one unit in the last place. For n < 0 it is the power of the rounded quotient 1 / x
+/// times 1 + |n| lost. The last product is rounded once, with all that was lost before; where it overflows or vanishes,
+/// so does the power.
+template <class T>
+T by_products(T x, int n) {
+  const std::int64_t times = n < 0 ? -n : n;
+  const T base = n < 0 ? T(1) / x : x;
+  const auto last = [&](T a, T b, T lost) {  // a (b + lost)
+    if (n < 0) lost = scalar::fma(b, scalar::fma(-base, x, T(1)) * T(static_cast<double>(times)), lost);
+    lost = a * lost;
+    return scalar::fma(a, b, scalar::select(scalar::isfinite(lost), lost, T(0)));
+  };
+  if (times % 2 == 0) {
+    const Unrounded<T> half = whole_power(base, times / 2);
+    return last(half.value, half.value, half.off + half.off);
+  }
+  const Unrounded<T> rest = whole_power(base, times - 1);
+  return last(base, rest.value, rest.off);
+}
+template <class F>
+std::complex<F> by_products(std::complex<F> x, int n) {
+  return scalar::pow(x, std::complex<F>(static_cast<F>(n)));
+}
+
 struct PowBy {
   using kind = Elementwise;
   static constexpr const char* name = "pow_number";
@@ -57,6 +90,7 @@ struct PowBy {
     if (exponent == 0.5) return scalar::sqrt(x);
     if (exponent == -1) return scalar::reciprocal(x);
     if (exponent == -2) return scalar::square(scalar::reciprocal(x));
+    if (exponent != 0 && takes_products(exponent)) return by_products(x, static_cast<int>(exponent));
     return scalar::pow(x, T(exponent));
   }
   template <class T> T exact(T x) const { return scalar::pow(x, T::in_element(exponent)); }
@@ -69,7 +103,7 @@ struct PowBy {
   double reference(double x) const { return std::pow(x, exponent); }
   static std::vector<Sample<PowBy>> samples() {
     std::vector<Sample<PowBy>> all;
-    for (double exponent : {0.0, 1.0, 2.0, 3.0, 5.0, 0.5, -1.0, -2.0, 2.3})
+    for (double exponent : {0.0, 1.0, 2.0, 3.0, 5.0, 0.5, -1.0, -2.0, -3.0, -64.0, 2.3})
       all.push_back({{exponent}, {add(rand({2, 3}), 0.5)}});
     return all;
   }

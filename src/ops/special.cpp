@@ -4,6 +4,7 @@
 
 #include "ops/axes.h"
 #include "ops/bounded_number.h"
+#include "ops/unrounded.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
@@ -65,30 +66,6 @@ struct Digamma {
     return sum + std::log(x) - 1 / (2 * x) - 1 / (12 * x * x);
   }
 };
-
-/// A number as the sum of its rounded value and what rounding took.
-template <class T>
-struct Unrounded {
-  T value, off;
-};
-template <class T>
-Unrounded<T> product(T a, Unrounded<T> b) {
-  const T value = a * b.value;
-  return {value, scalar::fma(a, b.off, scalar::fma(a, b.value, -value))};
-}
-template <class T>
-Unrounded<T> product(Unrounded<T> a, Unrounded<T> b) {
-  const T value = a.value * b.value;
-  return {value, scalar::fma(a.value, b.value, -value) + scalar::fma(a.value, b.off, a.off * b.value)};
-}
-
-/// x to a positive whole power.
-template <class T>
-Unrounded<T> whole_power(Unrounded<T> x, std::int64_t n) {
-  if (n == 1) return x;
-  const Unrounded<T> half = whole_power(x, n / 2), even = product(half, half);
-  return n % 2 == 0 ? even : product(even, x);
-}
 
 /// factor x^-n for n >= 1. The factor comes between two halves of the power, which alone might underflow.
 template <class T>
