@@ -322,7 +322,9 @@ class Run {
     }
     for (std::size_t i = 0; i < y.of.size(); ++i) {
       for (std::size_t k = 0; k < operands.size(); ++k) row[k] = columns[k][i];
+      const std::size_t before = graph_.steps().size();
       y.of[i] = {graph_.convert(y.type.dtype, graph_.read(formula, element, row)), lanes[i]};
+      if (graph_.steps().size() - before > options_.most_of_formula) refuse("its formula is long");
     }
   }
 

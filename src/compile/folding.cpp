@@ -54,12 +54,14 @@ std::ptrdiff_t count_others(const Program& program) {
 
 /// Lanes along an open size, as the compiled function has them: so both give the same bits.
 Program along_open_sizes(const Program& program, const std::shared_ptr<const CallSizes>& sizes) {
-  const Program made = with_lane_kernels(program, {.table = sizes->shared_table(), .takes_all = true});
+  const Program made =
+      with_lane_kernels(program, {.table = sizes->shared_table(), .most_of_formula = SIZE_MAX, .takes_all = true});
   return resolved(made.in_call(sizes));
 }
 /// Lanes along an axis of more elements than these.
 Program along_numbers(const Program& program, std::int64_t most_unrolled) {
-  return with_lane_kernels(program, {.most_unrolled_number = most_unrolled, .takes_all = true});
+  return with_lane_kernels(program,
+                           {.most_of_formula = SIZE_MAX, .most_unrolled_number = most_unrolled, .takes_all = true});
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ struct ExpandOptions {
   OpenSize outer = {};
   /// Lanes know nothing of each other, nor of their number and place: no totals, no numbers of lanes, no addresses.
   bool are_independent = false;
+  /// Of one element of a formula. A longer one stays an operation of the library: fusion saves little beside its own
+  /// work, and LLVM takes 10 ms for 250 steps of one element (igamma has 1,500).
+  std::size_t most_of_formula = 400;
   std::size_t most_steps = 10'000;         ///< that are computed once or in a lane, elementary functions taken apart
   std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
   /// Of all kernels of a plan together, with what their elements in memory add; null: any number.

@@ -44,6 +44,7 @@ ExpandOptions expand_options(std::shared_ptr<const SymbolTable> table, Effort ef
   constexpr std::size_t most_steps = 40'000;
   ExpandOptions options{.table = std::move(table)};
   if (effort == Effort::normal) options.steps_left = std::make_shared<std::size_t>(most_steps);
+  else options.most_of_formula = SIZE_MAX;
   return options;
 }
 /// With RICCI_COMPILE_WITHOUT=lanes in the environment every program stays as it is.

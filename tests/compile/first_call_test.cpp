@@ -159,4 +159,20 @@ TEST_F(FirstCall, MakesCodeOfLongProgramsUpToALimitUnlessTheEffortIsHigh) {
   expect_close(all(x), expected, 1e-9);
 }
 
+/// igamma's formula has 1,500 steps; one with 200, as that of erfinv, belongs to a kernel.
+TEST_F(FirstCall, LeavesLongFormulasToTheLibraryUnlessTheEffortIsHigh) {
+  const Tensor x = rc::linspace(0.1, 0.9, 40, rc::float64);
+  const auto kernels = [&](const auto& f, rc::Effort effort) {
+    const auto fast = rc::compile(f, {.effort = effort});
+    expect_equal(fast(x), f(x));
+    return kernels_in(text_of(fast.plan(x)));
+  };
+  const auto of_long = [](const Tensor& x) { return rc::igamma(x + 2, x * x); };
+  const auto of_short = [](const Tensor& x) { return rc::erfinv(x * x); };
+  EXPECT_EQ(kernels(of_short, rc::Effort::normal), 1);
+  EXPECT_EQ(kernels(of_long, rc::Effort::high), 1);
+  const auto fast = rc::compile(of_long);
+  EXPECT_NE(text_of(fast.plan(x)).find("incomplete_gamma"), std::string::npos) << fast.plan(x);
+}
+
 }  // namespace
