@@ -7,8 +7,8 @@
 namespace gradbench {
 namespace {
 
-/// The terms of all minors of so many columns in the last rows: a set of columns is a number, a bit a column. A minor is
-/// expanded along its first row.
+/// The terms of all minors of so many columns in the last rows: a set of columns is a number, a bit a column. A minor
+/// is expanded along its first row.
 struct Level {
   std::vector<std::int64_t> column, smaller;  // [sets, columns]: of each term, its column, and the minor without it
   std::vector<double> sign;                   // of each term
