@@ -79,7 +79,10 @@ struct Recording {
   mutable std::uint64_t last_use = 0;
   mutable std::shared_ptr<const CallSizes> last_sizes;
 
-  explicit Recording(Signature of) : signature(std::move(of)) {}
+  /// It may outlive a recording around it, whose sizes are numbers then.
+  explicit Recording(Signature of) : signature(std::move(of)) {
+    for (Size& size : signature.sizes) size = size.hint();
+  }
 
   bool has_shape_of(const Signature& of) const {
     for (std::size_t i = 0; i < is_open.size(); ++i) {

@@ -358,6 +358,16 @@ TEST(CompiledFunction, GivesWhatTheFunctionGivesWhereResultsAreChecked) {
 }
 
 // A rule of derivatives chooses by the sizes that it sees.
+TEST(CompiledFunction, IsCheckedWhereItWasRecordedInsideAnother) {
+  const auto fast = rc::compile([](const Tensor& x) { return sin(x) * 2; }, {.check = true});
+  const auto f = [&](const Tensor& x) { return fast(x) + 1; };
+  for (const std::int64_t n : {20, 30}) {
+    const Tensor x = rc::linspace(0, 1, n);
+    expect_equal(rc::compile(f)(x), sin(x) * 2 + 1);
+    expect_equal(f(x), sin(x) * 2 + 1);
+  }
+}
+
 TEST(CompiledFunction, IsCheckedAtOtherSizesThanItWasRecordedFor) {
   const auto f = rc::vmap(rc::grad([](const Tensor& x) { return rc::matmul(x, x).sum(); }));
   const auto checked = rc::compile(f, {.check = true});
