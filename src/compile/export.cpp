@@ -15,6 +15,7 @@
 #include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
+#include "program/inlining.h"
 #include "transforms/arguments.h"
 
 namespace ricci::compiled {
@@ -238,7 +239,7 @@ void export_program(const Program& program, std::span<const Tensor> captured, co
   const std::string name = function_name(path, where);
   if (const char* const why = why_no_kernels())
     raise_own<NotImplementedError>(std::string("export_object: ") + why, where);
-  const Folded kernels = with_kernels(program, captured);
+  const Folded kernels = with_kernels(inlined(program), captured);
   const PlannedFunction made = planned_alone(kernels, name, where);
   const ObjectFile object = object_file(made.plan, where);
   const std::vector<Parameter> parameters = parameters_of(made.plan, kernels.program.body(), names);

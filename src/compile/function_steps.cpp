@@ -15,6 +15,7 @@
 #include "compile/pieces.h"
 #include "interpreters/record.h"
 #include "kernels/strided.h"
+#include "program/inlining.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
@@ -77,14 +78,7 @@ struct Whole {
   runs::Place where;
   bool calls_library;
   Workspace workspace = {};
-  std::vector<RecordedNest> nests = {};  // of the equations that are planned, the innermost last
-
-  RecordedNest nest() const {
-    std::vector<std::string> all;
-    for (auto of_equation = nests.rbegin(); of_equation != nests.rend(); ++of_equation)
-      if (*of_equation) all.insert(all.end(), (*of_equation)->begin(), (*of_equation)->end());
-    return std::make_shared<const std::vector<std::string>>(std::move(all));
-  }
+  RecordedNest nest = nullptr;  // of the equation that is planned
 
   [[noreturn]] void refuse(const std::string& why) const {
     raise_own<NotImplementedError>("export_object: " + why, where);
@@ -173,9 +167,9 @@ class Planner {
   Location room_for(Variable v) { return room(bytes_of(type(v)), last_use_[at(v)]); }
 
   void run(const Equation& e) {
-    whole_.nests.push_back(e.nest);
+    const RecordedNest around = std::exchange(whole_.nest, joined(e.nest, whole_.nest));
     plan(e);
-    whole_.nests.pop_back();
+    whole_.nest = around;
   }
   void plan(const Equation& e) {
     if (!e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
@@ -191,6 +185,7 @@ class Planner {
     if (const auto passes = Facts<PassesOf>::of(*e.rules))
       if (const std::optional<Passes> all = passes(e.parameters.get())) return run_passes(e, *all);
     if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
+    if (const Program* const apart = program_apart(e)) return run_apart(e, resolved(*apart));
     if (whole_.calls_library) {
       constexpr std::int64_t few = 256;
       const auto is_small = [&](Variable v) { return type(v).shape.numel() <= few; };
@@ -737,7 +732,7 @@ class Planner {
     loop.truth = room(1, now_);
     loop.limit = whole_.planned.plan.limits.size();
     whole_.planned.plan.limits.push_back(loop.most_turns);
-    whole_.planned.limited.push_back({name, whole_.nest()});
+    whole_.planned.limited.push_back({name, whole_.nest});
     loop.condition = steps_of(condition, state, {loop.truth});
   }
   static std::vector<Variable> some(const Equation& e, std::size_t first, std::size_t count) {

@@ -17,6 +17,7 @@
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
 #include "program/element_writer.h"
+#include "program/inlining.h"
 #include "program/repeated.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
@@ -664,7 +665,8 @@ class Grouping {
   int last_level_ = 0;
 };
 
-bool has_programs(const Rules& rules) { return Facts<RepeatedOf>::of(rules) || Facts<BranchesOf>::of(rules); }
+/// Whether programs stand in it that run again and again, or one of several.
+bool turns_or_branches(const Equation& e) { return Facts<RepeatedOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules); }
 
 /// Puts kernels into the programs that an operation runs.
 struct PutKernels final : ParameterVisitor {
@@ -676,7 +678,7 @@ struct PutKernels final : ParameterVisitor {
 }  // namespace
 
 Program with_kernels_throughout(const Program& program, const ExpandOptions& options) {
-  const auto runs_programs = [](const Equation& e) { return has_programs(*e.rules); };
+  const auto runs_programs = [](const Equation& e) { return turns_or_branches(e) || program_apart(e); };
   const Program made = with_lane_kernels(program, options);
   if (!makes_kernels() || std::ranges::none_of(made.body().equations, runs_programs)) return made;
   ExpandOptions inside = options;
@@ -686,8 +688,8 @@ Program with_kernels_throughout(const Program& program, const ExpandOptions& opt
   const Grouping loops = Grouping::of_loops(made, options);
   for (std::size_t i = 0; i < body->equations.size(); ++i) {
     Equation& e = body->equations[i];
-    if (!has_programs(*e.rules)) continue;
-    PutKernels put(inside);
+    if (!runs_programs(e)) continue;
+    PutKernels put(turns_or_branches(e) ? inside : options);
     e.parameters = {e.rules->parameters, e.parameters.get(), put};
     if (std::optional<Equation> lanes = loops.loop_in_lanes(i, e)) e = std::move(*lanes);
   }

@@ -22,6 +22,7 @@
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
 #include "primitive/eager.h"
+#include "program/inlining.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
@@ -242,8 +243,9 @@ bool may_run_again(const Program& program) {
 
 /// Whether it runs programs, again and again or one of several.
 bool turns(const Equation& e) {
+  const Program* const apart = program_apart(e);
   return is_loop_in_lanes(e) || Facts<TurnsOf>::of(*e.rules) || Facts<PassesOf>::of(*e.rules) ||
-         Facts<BranchesOf>::of(*e.rules);
+         Facts<BranchesOf>::of(*e.rules) || (apart && std::ranges::any_of(apart->body().equations, turns));
 }
 
 /// Small values: between large ones, what code saves is nothing.

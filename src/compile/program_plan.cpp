@@ -11,6 +11,7 @@
 #include "compile/switches.h"
 #include "custom/call.h"
 #include "primitive/interpreter.h"
+#include "program/inlining.h"
 #include "ricci/compile.h"
 
 namespace ricci::compiled {
@@ -51,6 +52,10 @@ ExpandOptions expand_options(std::shared_ptr<const SymbolTable> table, Effort ef
 Program in_lanes(const Program& program, const ExpandOptions& options) {
   return is_listed("RICCI_COMPILE_WITHOUT", "lanes") ? program : with_kernels_throughout(program, options);
 }
+/// With RICCI_COMPILE_WITHOUT=inlining custom functions stay steps.
+Program with_calls_inlined(const Program& program) {
+  return is_listed("RICCI_COMPILE_WITHOUT", "inlining") ? program : inlined(program);
+}
 /// A program keeps its plan: a plan that kept that program would keep both for ever.
 Program copy_of(const Program& program) { return Program(Shared<const ProgramBody>(new ProgramBody(program.body()))); }
 
@@ -83,7 +88,7 @@ std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOpt
   const auto plan = program.body().made.get<ProgramPlan>("plan", [&] {
     // One with open sizes was simplified where it was made, with its symbols at hand.
     const CallSizes* const sizes = program.call_sizes();
-    const Program at_no_call = program.in_call(nullptr);
+    const Program at_no_call = with_calls_inlined(program.in_call(nullptr));
     const Program simplified = sizes ? at_no_call : at_no_call.simplified();
     const std::shared_ptr<const CallSizes> call = program.shared_call_sizes();
     if (!options.background) return plan_with_code(simplified, call, options.effort);
@@ -113,6 +118,8 @@ struct CompiledCall {
   PlanOptions options;
 
   Types type(const Types& inputs) const { return function::type_of_call(f, inputs); }
+  /// One that is checked runs its own plan.
+  Call called() const { return {options.checked_at ? nullptr : &f}; }
   Tensors call(std::span<const Tensor> inputs) const {
     if (plans_are_set_aside()) return function::run_call(f, inputs);
     const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };
@@ -139,6 +146,8 @@ struct CompiledCall {
     };
   }
 };
+
+[[maybe_unused]] const bool is_call = calls_program<CompiledCall>();
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "primitive/custom.h"
+#include "program/inlining.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -46,6 +47,7 @@ struct RecordedFunction {
     return output_types(value);
   }
   bool draws() const { return ricci::draws(value); }
+  Call called() const { return {&value}; }
   Tensors call(std::span<const Tensor> inputs) const {
     const std::vector<Tensor> outputs = value(inputs);
     return {outputs.begin(), outputs.end()};
@@ -117,6 +119,8 @@ struct RecordedFunction {
                           "; pass it as an argument");
   }
 };
+
+[[maybe_unused]] const bool is_call = calls_program<RecordedFunction>();
 
 }  // namespace
 

@@ -243,6 +243,13 @@ RunsInside::RunsInside(const RecordedNest& recorded) : nest(recorded), around(cu
 }
 RunsInside::~RunsInside() { runs_inside = outer; }
 
+RecordedNest joined(const RecordedNest& inner, const RecordedNest& outer) {
+  if (!inner || !outer) return inner ? inner : outer;
+  std::vector<std::string> all = *inner;
+  all.insert(all.end(), outer->begin(), outer->end());
+  return std::make_shared<const std::vector<std::string>>(std::move(all));
+}
+
 RecordedNest NestInside::now() {
   std::vector<std::uint64_t> entries;
   std::vector<RecordedNest> of_equations;

@@ -15,6 +15,9 @@ namespace ricci {
 /// the call. Null: there are none.
 using RecordedNest = std::shared_ptr<const std::vector<std::string>>;
 
+/// Those of an equation inside a program that another equation runs.
+RecordedNest joined(const RecordedNest& inner, const RecordedNest& outer);
+
 /// The transforms that run inside a level, and those of the equations that run there: for each of many equations, most
 /// of which have those of the one before.
 class NestInside {

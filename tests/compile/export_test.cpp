@@ -313,6 +313,34 @@ TEST_F(Exported, RunsWhileLoopsUntilTheyEnd) {
   expect_bits(shrink, rc::tensor({0.1, 0.0, 0.0}));
 }
 
+TEST_F(Exported, ComputesCustomFunctionsAndCheckpoints) {
+  using Pair = std::pair<Tensor, Tensor>;
+  const auto newton = [](const auto& f, const Tensor& start) {
+    const auto next = [&](const Pair& s) {
+      const auto [y, slope] = rc::jvp(f, std::tuple{s.first}, std::tuple{ones_like(s.first)});
+      return Pair(s.first - y / slope, y / slope);
+    };
+    return rc::while_loop([](const Pair& s) { return abs(s.second) > 1e-5; }, next, Pair(start, ones_like(start)))
+        .first;
+  };
+  const auto root = [&](const Tensor& a) {
+    return rc::custom_root([&](const Tensor& x) { return x + 0.5 * sin(x) - a; }, a, newton,
+                           [](const auto& g, const Tensor& y) { return y / g(ones_like(y)); });
+  };
+  const auto clipped = rc::custom_vjp([](const Tensor& x) { return sin(x) * 2; },
+                                      [](const Tensor& x) { return std::pair(sin(x) * 2, cos(x)); },
+                                      [](const Tensor& c, const Tensor& ct) { return clamp(2 * ct * c, -0.1, 0.1); });
+  const auto kept = rc::checkpoint([](const Tensor& x) { return (sin(x) * exp(x)).sum(); });
+  const auto compiled = rc::compile([](const Tensor& x) { return (x * cos(x)).sum(); });
+  const Tensor x = rc::linspace(-1, 1, 20);
+  expect_bits(root, rc::tensor(0.7));
+  expect_bits(rc::vmap(rc::grad(root)), x);
+  expect_bits(clipped, x);
+  expect_bits(rc::grad([&](const Tensor& t) { return clipped(t).sum(); }), x);
+  expect_bits(rc::grad(kept), x);
+  expect_bits(rc::grad(compiled), x);
+}
+
 TEST_F(Exported, KeepsTheTurnsOfWhileLoopsInTheWorkspaceForTheirDerivatives) {
   rc::manual_seed(14);
   const auto shrink = [](const Tensor& x) {

@@ -34,6 +34,27 @@ struct Expression {
   Tensor (*of)(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& r);
 };
 using T = const Tensor&;
+/// 0.4 sin(x) y.
+Tensor by_custom_jvp(T x, T y) {
+  return rc::custom_jvp([](T s, T t) { return 0.4 * sin(s) * t; },
+                        [](std::tuple<Tensor, Tensor> at, std::tuple<Tensor, Tensor> d) {
+                          const auto& [s, t] = at;
+                          const auto& [ds, dt] = d;
+                          return std::pair(0.4 * sin(s) * t, 0.4 * (cos(s) * t * ds + sin(s) * dt));
+                        })(x, y);
+}
+/// x with 2 x + 0.5 sin(x) = a.
+Tensor by_custom_root(T a) {
+  const auto newton = [](const auto& f, T x) {
+    const auto step = [&](T, T s) {
+      const auto [y, slope] = rc::jvp(f, std::tuple{s}, std::tuple{ones_like(s)});
+      return s - y / slope;
+    };
+    return rc::fori_loop(0, 7, step, x);
+  };
+  return rc::custom_root([&](T x) { return 2 * x + 0.5 * sin(x) - a; }, 0 * a, newton,
+                         [](const auto& g, T y) { return y / g(ones_like(y)); });
+}
 constexpr Expression expressions[] = {
     {"0.5 a + 0.3 b + 0.1 r", [](T a, T b, T, T r) { return 0.5 * a + 0.3 * b + 0.1 * r; }},
     {"sin(a) c", [](T a, T, T c, T) { return 0.5 * sin(a) * c; }},
@@ -50,6 +71,12 @@ constexpr Expression expressions[] = {
      [](T a, T b, T c, T) {
        return rc::cond(
            a.sum() > 0, [](T x, T y) { return 0.5 * x + 0.1 * y; }, [](T x, T y) { return 0.3 * x * y; }, b, c);
+     }},
+    {"custom_jvp", [](T a, T b, T c, T) { return by_custom_jvp(a, b) + 0.1 * c; }},
+    {"custom_root", [](T a, T b, T, T r) { return by_custom_root(a + r) + 0.1 * b; }},
+    {"checkpoint",
+     [](T a, T b, T, T r) {
+       return rc::checkpoint([](T x, T y) { return 0.5 * sin(x) + 0.2 * x * y; })(a, b) + 0.1 * r;
      }},
 };
 

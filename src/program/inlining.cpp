@@ -1,0 +1,98 @@
+// Inlining calls of programs.
+#include "program/inlining.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "program/edit.h"
+#include "program/sample_sizes.h"
+
+namespace ricci {
+namespace {
+
+std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
+
+Call call_of(const Equation& e) {
+  const CallOf of = Facts<CallOf>::of(*e.rules);
+  return of ? of(e.parameters.get()) : Call{nullptr};
+}
+
+/// The program to inline; null: the equation stays. A program with sizes of its own asks for those of its call.
+const Program* called_by(const ProgramBody& body, const Equation& e) {
+  const Call call = call_of(e);
+  if (!call.program || call.stays_apart || call.program->call_sizes()) return nullptr;
+  const ProgramBody& called = call.program->body();
+  const auto has_type_of = [&](Variable operand, Variable input) {
+    return are_same(body.types[at(operand)], called.types[at(input)]);
+  };
+  return !called.symbols && std::ranges::equal(e.inputs, called.inputs, has_type_of) ? call.program : nullptr;
+}
+
+bool has_calls(const Program& program) {
+  const ProgramBody& body = program.body();
+  return std::ranges::any_of(body.equations, [&](const Equation& e) {
+    bool has = called_by(body, e) != nullptr;
+    for_each_program(e.op(), [&](const Program& inner) { has = has || has_calls(inner); });
+    return has;
+  });
+}
+
+class Inlining {
+ public:
+  explicit Inlining(const ProgramBody& whole) : to_(whole), same_as_(whole.types.size()) {
+    for (std::size_t v = 0; v < same_as_.size(); ++v) same_as_[v] = static_cast<Variable>(v);
+    to_.equations.clear();
+    for (const Equation& e : whole.equations) add(e);
+    for (Variable& v : to_.outputs) v = same_as_[at(v)];
+  }
+  Program result() const { return with_own_numbers(without_dead_equations(to_)); }
+
+ private:
+  void add(Equation e) {
+    for (Variable& v : e.inputs) v = same_as_[at(v)];
+    if (const Program* const called = called_by(to_, e)) return add_equations(e, called->body());
+    if (e.rules->kind == Kind::custom) e.parameters = with_each_program(e.op(), inlined);
+    to_.equations.push_back(std::move(e));
+  }
+  void add_equations(const Equation& call, const ProgramBody& called) {
+    std::vector<Variable> numbers(called.types.size(), -1);
+    const auto define = [&](Variable v) { return numbers[at(v)] = defined(called, v); };
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) numbers[at(called.inputs[i])] = call.inputs[i];
+    for (const Constant& c : called.constants) to_.constants.push_back({define(c.variable), c.value});
+    for (const Capture& c : called.captures) to_.captures.push_back({define(c.variable), c.tensor});
+    for (Equation e : called.equations) {
+      for (Variable& v : e.inputs) v = numbers[at(v)];
+      for (Variable& v : e.outputs) v = define(v);
+      e.nest = joined(e.nest, call.nest);
+      add(std::move(e));
+    }
+    for (std::size_t k = 0; k < call.outputs.size(); ++k)
+      same_as_[at(call.outputs[k])] = same_as_[at(numbers[at(called.outputs[k])])];
+  }
+  Variable defined(const ProgramBody& called, Variable v) {
+    to_.types.push_back(called.types[at(v)]);
+    const auto number = static_cast<Variable>(to_.types.size() - 1);
+    same_as_.push_back(number);
+    if (const VmapsOfAxes::Row vmaps = called.vmaps.of(v); !vmaps.empty())
+      to_.vmaps.set(number, to_.vmaps.number_of(vmaps));
+    return number;
+  }
+
+  ProgramBody to_;
+  std::vector<Variable> same_as_;  // by variable: the one that has its value
+};
+
+}  // namespace
+
+const Program* program_apart(const Equation& e) {
+  const Call call = call_of(e);
+  return call.stays_apart ? call.program : nullptr;
+}
+
+Program inlined(const Program& program) {
+  if (!has_calls(program)) return program;
+  return Inlining(program.body()).result().in_call(program.shared_call_sizes());
+}
+
+}  // namespace ricci
