@@ -11,95 +11,40 @@ namespace {
 
 constexpr DTypes ordered = DTypes::floating | DTypes::integral | DTypes::boolean;
 
-struct Eq {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "eq";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::equal(a, b); }
-  static double reference(double a, double b) { return a == b; }
-};
+#define RICCI_COMPARISON(Op, text, word, symbol, of)                               \
+  struct Op {                                                                      \
+    using kind = Elementwise;                                                      \
+    using result = Boolean;                                                        \
+    static constexpr const char* name = text;                                      \
+    static constexpr DTypes dtypes = of;                                           \
+    static constexpr bool locally_constant = true;                                 \
+    template <class T> auto formula(T a, T b) const { return scalar::word(a, b); } \
+    static double reference(double a, double b) { return a symbol b; }             \
+  };
 
-struct Ne {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "ne";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::not_equal(a, b); }
-  static double reference(double a, double b) { return a != b; }
-};
+RICCI_COMPARISON(Eq, "eq", equal, ==, DTypes::all)
+RICCI_COMPARISON(Ne, "ne", not_equal, !=, DTypes::all)
+RICCI_COMPARISON(Lt, "lt", less, <, ordered)
+RICCI_COMPARISON(Le, "le", less_equal, <=, ordered)
+RICCI_COMPARISON(Gt, "gt", greater, >, ordered)
+RICCI_COMPARISON(Ge, "ge", greater_equal, >=, ordered)
+#undef RICCI_COMPARISON
 
-struct Lt {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "lt";
-  static constexpr DTypes dtypes = ordered;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::less(a, b); }
-  static double reference(double a, double b) { return a < b; }
-};
+#define RICCI_TEST_OF_ELEMENTS(Op, word)                                   \
+  struct Op {                                                              \
+    using kind = Elementwise;                                              \
+    using result = Boolean;                                                \
+    static constexpr const char* name = #word;                             \
+    static constexpr DTypes dtypes = DTypes::all;                          \
+    static constexpr bool locally_constant = true;                         \
+    template <class T> auto formula(T x) const { return scalar::word(x); } \
+    static double reference(double x) { return std::word(x); }             \
+  };
 
-struct Le {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "le";
-  static constexpr DTypes dtypes = ordered;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::less_equal(a, b); }
-  static double reference(double a, double b) { return a <= b; }
-};
-
-struct Gt {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "gt";
-  static constexpr DTypes dtypes = ordered;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::greater(a, b); }
-  static double reference(double a, double b) { return a > b; }
-};
-
-struct Ge {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "ge";
-  static constexpr DTypes dtypes = ordered;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::greater_equal(a, b); }
-  static double reference(double a, double b) { return a >= b; }
-};
-
-struct Isnan {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "isnan";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::isnan(x); }
-  static double reference(double x) { return std::isnan(x); }
-};
-
-struct Isinf {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "isinf";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::isinf(x); }
-  static double reference(double x) { return std::isinf(x); }
-};
-
-struct Isfinite {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "isfinite";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::isfinite(x); }
-  static double reference(double x) { return std::isfinite(x); }
-};
+RICCI_TEST_OF_ELEMENTS(Isnan, isnan)
+RICCI_TEST_OF_ELEMENTS(Isinf, isinf)
+RICCI_TEST_OF_ELEMENTS(Isfinite, isfinite)
+#undef RICCI_TEST_OF_ELEMENTS
 
 /// |a - b| <= atol + rtol |b|, or equal, as infinities of one sign are.
 struct Isclose {

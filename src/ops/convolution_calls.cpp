@@ -173,104 +173,49 @@ Tensor convolve_transposed(const char* op, int spatial, const Tensor& x, const T
 
 namespace ops {
 
-Tensor conv1d(const Tensor& x, const Tensor& weight) { return convolve("conv1d", 1, x, weight, {}, {}); }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve("conv1d", 1, x, weight, bias, {});
-}
-Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) {
-  return convolve("conv1d", 1, x, weight, {}, options);
-}
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
-  return convolve("conv1d", 1, x, weight, bias, options);
-}
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups) {
-  return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups);
-}
+#define RICCI_CONVOLUTION(name, spatial)                                                                     \
+  Tensor name(const Tensor& x, const Tensor& weight) { return convolve(#name, spatial, x, weight, {}, {}); } \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias) {                                   \
+    return convolve(#name, spatial, x, weight, bias, {});                                                    \
+  }                                                                                                          \
+  Tensor name(const Tensor& x, const Tensor& weight, ConvOptions options) {                                  \
+    return convolve(#name, spatial, x, weight, {}, options);                                                 \
+  }                                                                                                          \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {              \
+    return convolve(#name, spatial, x, weight, bias, options);                                               \
+  }                                                                                                          \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,                \
+              const ConvPadding& padding, const Sizes& dilation, Size groups) {                              \
+    return convolve(#name, spatial, x, weight, bias, stride, padding, dilation, groups);                     \
+  }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight) { return convolve("conv2d", 2, x, weight, {}, {}); }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve("conv2d", 2, x, weight, bias, {});
-}
-Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) {
-  return convolve("conv2d", 2, x, weight, {}, options);
-}
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
-  return convolve("conv2d", 2, x, weight, bias, options);
-}
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups) {
-  return convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups);
-}
+RICCI_CONVOLUTION(conv1d, 1)
+RICCI_CONVOLUTION(conv2d, 2)
+RICCI_CONVOLUTION(conv3d, 3)
+#undef RICCI_CONVOLUTION
 
-Tensor conv3d(const Tensor& x, const Tensor& weight) { return convolve("conv3d", 3, x, weight, {}, {}); }
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve("conv3d", 3, x, weight, bias, {});
-}
-Tensor conv3d(const Tensor& x, const Tensor& weight, ConvOptions options) {
-  return convolve("conv3d", 3, x, weight, {}, options);
-}
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
-  return convolve("conv3d", 3, x, weight, bias, options);
-}
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups) {
-  return convolve("conv3d", 3, x, weight, bias, stride, padding, dilation, groups);
-}
+#define RICCI_TRANSPOSED_CONVOLUTION(name, spatial)                                                                   \
+  Tensor name(const Tensor& x, const Tensor& weight) {                                                                \
+    return convolve_transposed(#name, spatial, x, weight, {}, {});                                                    \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias) {                                            \
+    return convolve_transposed(#name, spatial, x, weight, bias, {});                                                  \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Tensor& weight, ConvTransposeOptions options) {                                  \
+    return convolve_transposed(#name, spatial, x, weight, {}, options);                                               \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options) {              \
+    return convolve_transposed(#name, spatial, x, weight, bias, options);                                             \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,   \
+              const Sizes& output_padding, Size groups, const Sizes& dilation) {                                      \
+    return convolve_transposed(#name, spatial, x, weight, bias, {stride, padding, output_padding, groups, dilation}); \
+  }
 
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight) {
-  return convolve_transposed("conv_transpose1d", 1, x, weight, {}, {});
-}
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve_transposed("conv_transpose1d", 1, x, weight, bias, {});
-}
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options) {
-  return convolve_transposed("conv_transpose1d", 1, x, weight, bias, options);
-}
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, ConvTransposeOptions options) {
-  return convolve_transposed("conv_transpose1d", 1, x, weight, {}, options);
-}
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-                        const Sizes& padding, const Sizes& output_padding, Size groups, const Sizes& dilation) {
-  return convolve_transposed("conv_transpose1d", 1, x, weight, bias,
-                             {stride, padding, output_padding, groups, dilation});
-}
-
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight) {
-  return convolve_transposed("conv_transpose2d", 2, x, weight, {}, {});
-}
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve_transposed("conv_transpose2d", 2, x, weight, bias, {});
-}
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options) {
-  return convolve_transposed("conv_transpose2d", 2, x, weight, bias, options);
-}
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, ConvTransposeOptions options) {
-  return convolve_transposed("conv_transpose2d", 2, x, weight, {}, options);
-}
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-                        const Sizes& padding, const Sizes& output_padding, Size groups, const Sizes& dilation) {
-  return convolve_transposed("conv_transpose2d", 2, x, weight, bias,
-                             {stride, padding, output_padding, groups, dilation});
-}
-
-Tensor conv_transpose3d(const Tensor& x, const Tensor& weight) {
-  return convolve_transposed("conv_transpose3d", 3, x, weight, {}, {});
-}
-Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve_transposed("conv_transpose3d", 3, x, weight, bias, {});
-}
-Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options) {
-  return convolve_transposed("conv_transpose3d", 3, x, weight, bias, options);
-}
-Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, ConvTransposeOptions options) {
-  return convolve_transposed("conv_transpose3d", 3, x, weight, {}, options);
-}
-Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-                        const Sizes& padding, const Sizes& output_padding, Size groups, const Sizes& dilation) {
-  return convolve_transposed("conv_transpose3d", 3, x, weight, bias,
-                             {stride, padding, output_padding, groups, dilation});
-}
+RICCI_TRANSPOSED_CONVOLUTION(conv_transpose1d, 1)
+RICCI_TRANSPOSED_CONVOLUTION(conv_transpose2d, 2)
+RICCI_TRANSPOSED_CONVOLUTION(conv_transpose3d, 3)
+#undef RICCI_TRANSPOSED_CONVOLUTION
 
 }  // namespace ops
 }  // namespace ricci

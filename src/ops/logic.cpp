@@ -13,35 +13,27 @@ scalar::Mask<T> truth(T x) {
   return scalar::not_equal(x, T(0));
 }
 
-struct LogicalAnd {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "logical_and";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return truth(a) && truth(b); }
-  static double reference(double a, double b) { return a != 0 && b != 0; }
-};
+#define RICCI_LOGIC(Op, text, of_truths, of_numbers)  \
+  struct Op {                                         \
+    using kind = Elementwise;                         \
+    using result = Boolean;                           \
+    static constexpr const char* name = text;         \
+    static constexpr DTypes dtypes = DTypes::all;     \
+    static constexpr bool locally_constant = true;    \
+    template <class T> auto formula(T x, T y) const { \
+      const auto a = truth(x), b = truth(y);          \
+      return of_truths;                               \
+    }                                                 \
+    static double reference(double x, double y) {     \
+      const bool a = x != 0, b = y != 0;              \
+      return of_numbers;                              \
+    }                                                 \
+  };
 
-struct LogicalOr {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "logical_or";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return truth(a) || truth(b); }
-  static double reference(double a, double b) { return a != 0 || b != 0; }
-};
-
-struct LogicalXor {
-  using kind = Elementwise;
-  using result = Boolean;
-  static constexpr const char* name = "logical_xor";
-  static constexpr DTypes dtypes = DTypes::all;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::logical_xor(truth(a), truth(b)); }
-  static double reference(double a, double b) { return (a != 0) != (b != 0); }
-};
+RICCI_LOGIC(LogicalAnd, "logical_and", a&& b, a&& b)
+RICCI_LOGIC(LogicalOr, "logical_or", a || b, a || b)
+RICCI_LOGIC(LogicalXor, "logical_xor", scalar::logical_xor(a, b), a != b)
+#undef RICCI_LOGIC
 
 struct LogicalNot {
   using kind = Elementwise;
@@ -53,29 +45,21 @@ struct LogicalNot {
   static double reference(double x) { return x == 0; }
 };
 
-struct BitwiseAnd {
-  using kind = Elementwise;
-  static constexpr const char* name = "bitwise_and";
-  static constexpr DTypes dtypes = bits;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::bit_and(a, b); }
-};
+#define RICCI_BITWISE(Op, text, word, of)                                          \
+  struct Op {                                                                      \
+    using kind = Elementwise;                                                      \
+    static constexpr const char* name = text;                                      \
+    static constexpr DTypes dtypes = of;                                           \
+    static constexpr bool locally_constant = true;                                 \
+    template <class T> auto formula(T a, T b) const { return scalar::word(a, b); } \
+  };
 
-struct BitwiseOr {
-  using kind = Elementwise;
-  static constexpr const char* name = "bitwise_or";
-  static constexpr DTypes dtypes = bits;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::bit_or(a, b); }
-};
-
-struct BitwiseXor {
-  using kind = Elementwise;
-  static constexpr const char* name = "bitwise_xor";
-  static constexpr DTypes dtypes = bits;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T a, T b) const { return scalar::bit_xor(a, b); }
-};
+RICCI_BITWISE(BitwiseAnd, "bitwise_and", bit_and, bits)
+RICCI_BITWISE(BitwiseOr, "bitwise_or", bit_or, bits)
+RICCI_BITWISE(BitwiseXor, "bitwise_xor", bit_xor, bits)
+RICCI_BITWISE(BitwiseLeftShift, "bitwise_left_shift", left_shift, DTypes::integral)
+RICCI_BITWISE(BitwiseRightShift, "bitwise_right_shift", right_shift, DTypes::integral)
+#undef RICCI_BITWISE
 
 struct BitwiseNot {
   using kind = Elementwise;
@@ -84,22 +68,6 @@ struct BitwiseNot {
   static constexpr DTypes dtypes = bits;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::bit_not(x); }
-};
-
-struct BitwiseLeftShift {
-  using kind = Elementwise;
-  static constexpr const char* name = "bitwise_left_shift";
-  static constexpr DTypes dtypes = DTypes::integral;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x, T count) const { return scalar::left_shift(x, count); }
-};
-
-struct BitwiseRightShift {
-  using kind = Elementwise;
-  static constexpr const char* name = "bitwise_right_shift";
-  static constexpr DTypes dtypes = DTypes::integral;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x, T count) const { return scalar::right_shift(x, count); }
 };
 
 }  // namespace

@@ -302,137 +302,73 @@ void require_pooled_images(const char* op, const Tensor& x, int spatial, Pooled 
 
 namespace ops {
 
-Tensor max_pool1d(const Tensor& x, const Sizes& kernel) { return max_pool1d(x, kernel, {}, 0, 1, false); }
-Tensor max_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
-  return max_pool1d(x, kernel, stride, 0, 1, false);
-}
-Tensor max_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
-  return max_pool1d(x, kernel, stride, padding, 1, false);
-}
-Tensor max_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                  const Sizes& dilation) {
-  return max_pool1d(x, kernel, stride, padding, dilation, false);
-}
-Tensor max_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                  const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool1d", 1, x, kernel, stride, padding, dilation, ceil_mode);
-}
-Both max_pool1d_with_indices(const Tensor& x, const Sizes& kernel) {
-  return max_pool1d_with_indices(x, kernel, {}, 0, 1, false);
-}
-Both max_pool1d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                             const Sizes& dilation, bool ceil_mode) {
-  return max_pool_with_indices("max_pool1d_with_indices", 1, x, kernel, stride, padding, dilation, ceil_mode);
-}
+#define RICCI_MAX_POOL(name, spatial)                                                                                 \
+  Tensor name(const Tensor& x, const Sizes& kernel) { return name(x, kernel, {}, 0, 1, false); }                      \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride) {                                            \
+    return name(x, kernel, stride, 0, 1, false);                                                                      \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {                      \
+    return name(x, kernel, stride, padding, 1, false);                                                                \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,                        \
+              const Sizes& dilation) {                                                                                \
+    return name(x, kernel, stride, padding, dilation, false);                                                         \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, const Sizes& dilation, \
+              bool ceil_mode) {                                                                                       \
+    return max_pool(#name, spatial, x, kernel, stride, padding, dilation, ceil_mode);                                 \
+  }                                                                                                                   \
+  Both name##_with_indices(const Tensor& x, const Sizes& kernel) {                                                    \
+    return name##_with_indices(x, kernel, {}, 0, 1, false);                                                           \
+  }                                                                                                                   \
+  Both name##_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,           \
+                           const Sizes& dilation, bool ceil_mode) {                                                   \
+    return max_pool_with_indices(#name "_with_indices", spatial, x, kernel, stride, padding, dilation, ceil_mode);    \
+  }
 
-Tensor max_pool2d(const Tensor& x, const Sizes& kernel) { return max_pool2d(x, kernel, {}, 0, 1, false); }
-Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
-  return max_pool2d(x, kernel, stride, 0, 1, false);
-}
-Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
-  return max_pool2d(x, kernel, stride, padding, 1, false);
-}
-Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                  const Sizes& dilation) {
-  return max_pool2d(x, kernel, stride, padding, dilation, false);
-}
-Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                  const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool2d", 2, x, kernel, stride, padding, dilation, ceil_mode);
-}
-Both max_pool2d_with_indices(const Tensor& x, const Sizes& kernel) {
-  return max_pool2d_with_indices(x, kernel, {}, 0, 1, false);
-}
-Both max_pool2d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                             const Sizes& dilation, bool ceil_mode) {
-  return max_pool_with_indices("max_pool2d_with_indices", 2, x, kernel, stride, padding, dilation, ceil_mode);
-}
+RICCI_MAX_POOL(max_pool1d, 1)
+RICCI_MAX_POOL(max_pool2d, 2)
+RICCI_MAX_POOL(max_pool3d, 3)
+#undef RICCI_MAX_POOL
 
-Tensor max_pool3d(const Tensor& x, const Sizes& kernel) { return max_pool3d(x, kernel, {}, 0, 1, false); }
-Tensor max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
-  return max_pool3d(x, kernel, stride, 0, 1, false);
-}
-Tensor max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
-  return max_pool3d(x, kernel, stride, padding, 1, false);
-}
-Tensor max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                  const Sizes& dilation) {
-  return max_pool3d(x, kernel, stride, padding, dilation, false);
-}
-Tensor max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                  const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool3d", 3, x, kernel, stride, padding, dilation, ceil_mode);
-}
-Both max_pool3d_with_indices(const Tensor& x, const Sizes& kernel) {
-  return max_pool3d_with_indices(x, kernel, {}, 0, 1, false);
-}
-Both max_pool3d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                             const Sizes& dilation, bool ceil_mode) {
-  return max_pool_with_indices("max_pool3d_with_indices", 3, x, kernel, stride, padding, dilation, ceil_mode);
-}
+#define RICCI_AVG_POOL(name, spatial)                                                                          \
+  Tensor name(const Tensor& x, const Sizes& kernel) { return name(x, kernel, {}, 0, false, true); }            \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride) {                                     \
+    return name(x, kernel, stride, 0, false, true);                                                            \
+  }                                                                                                            \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {               \
+    return name(x, kernel, stride, padding, false, true);                                                      \
+  }                                                                                                            \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceil_mode, \
+              bool count_include_pad) {                                                                        \
+    return avg_pool(#name, spatial, x, kernel, stride, padding, ceil_mode, count_include_pad);                 \
+  }
 
-Tensor avg_pool1d(const Tensor& x, const Sizes& kernel) { return avg_pool1d(x, kernel, {}, 0, false, true); }
-Tensor avg_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
-  return avg_pool1d(x, kernel, stride, 0, false, true);
-}
-Tensor avg_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
-  return avg_pool1d(x, kernel, stride, padding, false, true);
-}
-Tensor avg_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceil_mode,
-                  bool count_include_pad) {
-  return avg_pool("avg_pool1d", 1, x, kernel, stride, padding, ceil_mode, count_include_pad);
-}
-
-Tensor avg_pool2d(const Tensor& x, const Sizes& kernel) { return avg_pool2d(x, kernel, {}, 0, false, true); }
-Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
-  return avg_pool2d(x, kernel, stride, 0, false, true);
-}
-Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
-  return avg_pool2d(x, kernel, stride, padding, false, true);
-}
-Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceil_mode,
-                  bool count_include_pad) {
-  return avg_pool("avg_pool2d", 2, x, kernel, stride, padding, ceil_mode, count_include_pad);
-}
+RICCI_AVG_POOL(avg_pool1d, 1)
+RICCI_AVG_POOL(avg_pool2d, 2)
+RICCI_AVG_POOL(avg_pool3d, 3)
+#undef RICCI_AVG_POOL
 Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceil_mode,
                   bool count_include_pad, std::optional<Size> divisor_override) {
   return avg_pool("avg_pool2d", 2, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override);
-}
-
-Tensor avg_pool3d(const Tensor& x, const Sizes& kernel) { return avg_pool3d(x, kernel, {}, 0, false, true); }
-Tensor avg_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
-  return avg_pool3d(x, kernel, stride, 0, false, true);
-}
-Tensor avg_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
-  return avg_pool3d(x, kernel, stride, padding, false, true);
-}
-Tensor avg_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceil_mode,
-                  bool count_include_pad) {
-  return avg_pool("avg_pool3d", 3, x, kernel, stride, padding, ceil_mode, count_include_pad);
 }
 Tensor avg_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceil_mode,
                   bool count_include_pad, std::optional<Size> divisor_override) {
   return avg_pool("avg_pool3d", 3, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override);
 }
 
-Tensor lp_pool1d(const Tensor& x, double norm_type, const Sizes& kernel) {
-  return lp_pool1d(x, norm_type, kernel, {}, false);
-}
-Tensor lp_pool1d(const Tensor& x, double norm_type, const Sizes& kernel, const Sizes& stride, bool ceil_mode) {
-  return lp_pool("lp_pool1d", 1, x, norm_type, kernel, stride, ceil_mode);
-}
-Tensor lp_pool2d(const Tensor& x, double norm_type, const Sizes& kernel) {
-  return lp_pool2d(x, norm_type, kernel, {}, false);
-}
-Tensor lp_pool2d(const Tensor& x, double norm_type, const Sizes& kernel, const Sizes& stride, bool ceil_mode) {
-  return lp_pool("lp_pool2d", 2, x, norm_type, kernel, stride, ceil_mode);
-}
-Tensor lp_pool3d(const Tensor& x, double norm_type, const Sizes& kernel) {
-  return lp_pool3d(x, norm_type, kernel, {}, false);
-}
-Tensor lp_pool3d(const Tensor& x, double norm_type, const Sizes& kernel, const Sizes& stride, bool ceil_mode) {
-  return lp_pool("lp_pool3d", 3, x, norm_type, kernel, stride, ceil_mode);
-}
+#define RICCI_LP_POOL(name, spatial)                                                                         \
+  Tensor name(const Tensor& x, double norm_type, const Sizes& kernel) {                                      \
+    return name(x, norm_type, kernel, {}, false);                                                            \
+  }                                                                                                          \
+  Tensor name(const Tensor& x, double norm_type, const Sizes& kernel, const Sizes& stride, bool ceil_mode) { \
+    return lp_pool(#name, spatial, x, norm_type, kernel, stride, ceil_mode);                                 \
+  }
+
+RICCI_LP_POOL(lp_pool1d, 1)
+RICCI_LP_POOL(lp_pool2d, 2)
+RICCI_LP_POOL(lp_pool3d, 3)
+#undef RICCI_LP_POOL
 
 }  // namespace ops
 }  // namespace ricci

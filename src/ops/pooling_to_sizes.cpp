@@ -276,97 +276,58 @@ Tensor max_unpool(const char* op, int spatial, const Tensor& x, const Tensor& in
 
 namespace ops {
 
-Tensor adaptive_avg_pool1d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_avg_pool("adaptive_avg_pool1d", 1, x, output_size);
-}
-Tensor adaptive_avg_pool2d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_avg_pool("adaptive_avg_pool2d", 2, x, output_size);
-}
-Tensor adaptive_avg_pool3d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_avg_pool("adaptive_avg_pool3d", 3, x, output_size);
-}
+#define RICCI_ADAPTIVE_POOL(average, maximum, spatial)                                        \
+  Tensor average(const Tensor& x, const Sizes& output_size) {                                 \
+    return adaptive_avg_pool(#average, spatial, x, output_size);                              \
+  }                                                                                           \
+  Tensor maximum(const Tensor& x, const Sizes& output_size) {                                 \
+    return adaptive_max_pool(#maximum, spatial, x, output_size);                              \
+  }                                                                                           \
+  Both maximum##_with_indices(const Tensor& x, const Sizes& output_size) {                    \
+    return adaptive_max_pool_with_indices(#maximum "_with_indices", spatial, x, output_size); \
+  }
 
-Tensor adaptive_max_pool1d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool1d", 1, x, output_size);
-}
-Tensor adaptive_max_pool2d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool2d", 2, x, output_size);
-}
-Tensor adaptive_max_pool3d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool3d", 3, x, output_size);
-}
-Both adaptive_max_pool1d_with_indices(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool_with_indices("adaptive_max_pool1d_with_indices", 1, x, output_size);
-}
-Both adaptive_max_pool2d_with_indices(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool_with_indices("adaptive_max_pool2d_with_indices", 2, x, output_size);
-}
-Both adaptive_max_pool3d_with_indices(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool_with_indices("adaptive_max_pool3d_with_indices", 3, x, output_size);
-}
+RICCI_ADAPTIVE_POOL(adaptive_avg_pool1d, adaptive_max_pool1d, 1)
+RICCI_ADAPTIVE_POOL(adaptive_avg_pool2d, adaptive_max_pool2d, 2)
+RICCI_ADAPTIVE_POOL(adaptive_avg_pool3d, adaptive_max_pool3d, 3)
+#undef RICCI_ADAPTIVE_POOL
 
-Tensor fractional_max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {
-  return fractional_max_pool("fractional_max_pool2d", 2, x, kernel, output_size, nullptr).first;
-}
-Tensor fractional_max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& output_size,
-                             const Tensor& random_samples) {
-  return fractional_max_pool("fractional_max_pool2d", 2, x, kernel, output_size, &random_samples).first;
-}
-Tensor fractional_max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {
-  return fractional_max_pool("fractional_max_pool3d", 3, x, kernel, output_size, nullptr).first;
-}
-Tensor fractional_max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& output_size,
-                             const Tensor& random_samples) {
-  return fractional_max_pool("fractional_max_pool3d", 3, x, kernel, output_size, &random_samples).first;
-}
-Both fractional_max_pool2d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {
-  return fractional_max_pool("fractional_max_pool2d_with_indices", 2, x, kernel, output_size, nullptr);
-}
-Both fractional_max_pool2d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& output_size,
-                                        const Tensor& random_samples) {
-  return fractional_max_pool("fractional_max_pool2d_with_indices", 2, x, kernel, output_size, &random_samples);
-}
-Both fractional_max_pool3d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {
-  return fractional_max_pool("fractional_max_pool3d_with_indices", 3, x, kernel, output_size, nullptr);
-}
-Both fractional_max_pool3d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& output_size,
-                                        const Tensor& random_samples) {
-  return fractional_max_pool("fractional_max_pool3d_with_indices", 3, x, kernel, output_size, &random_samples);
-}
+#define RICCI_FRACTIONAL_MAX_POOL(name, spatial)                                                              \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {                               \
+    return fractional_max_pool(#name, spatial, x, kernel, output_size, nullptr).first;                        \
+  }                                                                                                           \
+  Tensor name(const Tensor& x, const Sizes& kernel, const Sizes& output_size, const Tensor& random_samples) { \
+    return fractional_max_pool(#name, spatial, x, kernel, output_size, &random_samples).first;                \
+  }                                                                                                           \
+  Both name##_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {                  \
+    return fractional_max_pool(#name "_with_indices", spatial, x, kernel, output_size, nullptr);              \
+  }                                                                                                           \
+  Both name##_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& output_size,                    \
+                           const Tensor& random_samples) {                                                    \
+    return fractional_max_pool(#name "_with_indices", spatial, x, kernel, output_size, &random_samples);      \
+  }
 
-Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const Sizes& kernel) {
-  return max_unpool1d(x, indices, kernel, {}, 0, {});
-}
-Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,
-                    const Sizes& padding) {
-  return max_unpool1d(x, indices, kernel, stride, padding, {});
-}
-Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,
-                    const Sizes& padding, const Sizes& output_size) {
-  return max_unpool("max_unpool1d", 1, x, indices, kernel, stride, padding, output_size);
-}
-Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const Sizes& kernel) {
-  return max_unpool2d(x, indices, kernel, {}, 0, {});
-}
-Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,
-                    const Sizes& padding) {
-  return max_unpool2d(x, indices, kernel, stride, padding, {});
-}
-Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,
-                    const Sizes& padding, const Sizes& output_size) {
-  return max_unpool("max_unpool2d", 2, x, indices, kernel, stride, padding, output_size);
-}
-Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const Sizes& kernel) {
-  return max_unpool3d(x, indices, kernel, {}, 0, {});
-}
-Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,
-                    const Sizes& padding) {
-  return max_unpool3d(x, indices, kernel, stride, padding, {});
-}
-Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,
-                    const Sizes& padding, const Sizes& output_size) {
-  return max_unpool("max_unpool3d", 3, x, indices, kernel, stride, padding, output_size);
-}
+RICCI_FRACTIONAL_MAX_POOL(fractional_max_pool2d, 2)
+RICCI_FRACTIONAL_MAX_POOL(fractional_max_pool3d, 3)
+#undef RICCI_FRACTIONAL_MAX_POOL
+
+#define RICCI_MAX_UNPOOL(name, spatial)                                                                               \
+  Tensor name(const Tensor& x, const Tensor& indices, const Sizes& kernel) {                                          \
+    return name(x, indices, kernel, {}, 0, {});                                                                       \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride,                       \
+              const Sizes& padding) {                                                                                 \
+    return name(x, indices, kernel, stride, padding, {});                                                             \
+  }                                                                                                                   \
+  Tensor name(const Tensor& x, const Tensor& indices, const Sizes& kernel, const Sizes& stride, const Sizes& padding, \
+              const Sizes& output_size) {                                                                             \
+    return max_unpool(#name, spatial, x, indices, kernel, stride, padding, output_size);                              \
+  }
+
+RICCI_MAX_UNPOOL(max_unpool1d, 1)
+RICCI_MAX_UNPOOL(max_unpool2d, 2)
+RICCI_MAX_UNPOOL(max_unpool3d, 3)
+#undef RICCI_MAX_UNPOOL
 
 }  // namespace ops
 }  // namespace ricci

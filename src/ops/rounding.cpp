@@ -15,45 +15,22 @@ namespace {
 
 constexpr DTypes reals = DTypes::floating | DTypes::integral;
 
-struct Floor {
-  using kind = Elementwise;
-  static constexpr const char* name = "floor";
-  static constexpr double ulps = 0;
-  static constexpr DTypes dtypes = reals;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::floor(x); }
-  static double reference(double x) { return std::floor(x); }
-};
+#define RICCI_ROUNDING(Op, word, of_libm)                                  \
+  struct Op {                                                              \
+    using kind = Elementwise;                                              \
+    static constexpr const char* name = #word;                             \
+    static constexpr double ulps = 0;                                      \
+    static constexpr DTypes dtypes = reals;                                \
+    static constexpr bool locally_constant = true;                         \
+    template <class T> auto formula(T x) const { return scalar::word(x); } \
+    static double reference(double x) { return std::of_libm(x); }          \
+  };
 
-struct Ceil {
-  using kind = Elementwise;
-  static constexpr const char* name = "ceil";
-  static constexpr double ulps = 0;
-  static constexpr DTypes dtypes = reals;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::ceil(x); }
-  static double reference(double x) { return std::ceil(x); }
-};
-
-struct Round {
-  using kind = Elementwise;
-  static constexpr const char* name = "round";
-  static constexpr double ulps = 0;
-  static constexpr DTypes dtypes = reals;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::round(x); }
-  static double reference(double x) { return std::nearbyint(x); }
-};
-
-struct Trunc {
-  using kind = Elementwise;
-  static constexpr const char* name = "trunc";
-  static constexpr double ulps = 0;
-  static constexpr DTypes dtypes = reals;
-  static constexpr bool locally_constant = true;
-  template <class T> auto formula(T x) const { return scalar::trunc(x); }
-  static double reference(double x) { return std::trunc(x); }
-};
+RICCI_ROUNDING(Floor, floor, floor)
+RICCI_ROUNDING(Ceil, ceil, ceil)
+RICCI_ROUNDING(Round, round, nearbyint)
+RICCI_ROUNDING(Trunc, trunc, trunc)
+#undef RICCI_ROUNDING
 
 struct Frac {
   using kind = Elementwise;
