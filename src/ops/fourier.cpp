@@ -302,104 +302,32 @@ Tensor over_duration(const Tensor& k, Size n, double d, DType dtype) { return to
 
 namespace ops {
 
-Tensor fft(const Tensor& x) { return fft(x, {}, -1, usual); }
-Tensor fft(const Tensor& x, std::optional<Size> n) { return fft(x, n, -1, usual); }
-Tensor fft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return fft(x, n, dim, usual); }
-Tensor fft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
-  return complex_transform("fft", x, one(n), {dim}, norm, Way::forward);
-}
-Tensor ifft(const Tensor& x) { return ifft(x, {}, -1, usual); }
-Tensor ifft(const Tensor& x, std::optional<Size> n) { return ifft(x, n, -1, usual); }
-Tensor ifft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return ifft(x, n, dim, usual); }
-Tensor ifft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
-  return complex_transform("ifft", x, one(n), {dim}, norm, Way::backward);
-}
-Tensor rfft(const Tensor& x) { return rfft(x, {}, -1, usual); }
-Tensor rfft(const Tensor& x, std::optional<Size> n) { return rfft(x, n, -1, usual); }
-Tensor rfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return rfft(x, n, dim, usual); }
-Tensor rfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
-  return real_to_half("rfft", x, one(n), {dim}, norm);
-}
-Tensor irfft(const Tensor& x) { return irfft(x, {}, -1, usual); }
-Tensor irfft(const Tensor& x, std::optional<Size> n) { return irfft(x, n, -1, usual); }
-Tensor irfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return irfft(x, n, dim, usual); }
-Tensor irfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
-  return half_to_real("irfft", x, one(n), {dim}, norm);
-}
-Tensor hfft(const Tensor& x) { return hfft(x, {}, -1, usual); }
-Tensor hfft(const Tensor& x, std::optional<Size> n) { return hfft(x, n, -1, usual); }
-Tensor hfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return hfft(x, n, dim, usual); }
-Tensor hfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
-  return half_to_spectrum("hfft", x, one(n), {dim}, norm);
-}
-Tensor ihfft(const Tensor& x) { return ihfft(x, {}, -1, usual); }
-Tensor ihfft(const Tensor& x, std::optional<Size> n) { return ihfft(x, n, -1, usual); }
-Tensor ihfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return ihfft(x, n, dim, usual); }
-Tensor ihfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
-  return spectrum_to_half("ihfft", x, one(n), {dim}, norm);
-}
+/// Along one axis, two and several. What stands behind the transform's name are its last arguments.
+#define RICCI_FOURIER(name, transform, ...)                                                                \
+  Tensor name(const Tensor& x) { return name(x, {}, -1, usual); }                                          \
+  Tensor name(const Tensor& x, std::optional<Size> n) { return name(x, n, -1, usual); }                    \
+  Tensor name(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return name(x, n, dim, usual); } \
+  Tensor name(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {           \
+    return transform(#name, x, one(n), {dim}, norm __VA_OPT__(, ) __VA_ARGS__);                            \
+  }                                                                                                        \
+  Tensor name##2(const Tensor& x) { return name##2(x, {}, {}, usual); }                                    \
+  Tensor name##2(const Tensor& x, const Sizes& s, const Axes& dims) { return name##2(x, s, dims, usual); } \
+  Tensor name##2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {               \
+    return transform(#name "2", x, s, plane(#name "2", s, dims), norm __VA_OPT__(, ) __VA_ARGS__);         \
+  }                                                                                                        \
+  Tensor name##n(const Tensor& x) { return name##n(x, {}, {}, usual); }                                    \
+  Tensor name##n(const Tensor& x, const Sizes& s, const Axes& dims) { return name##n(x, s, dims, usual); } \
+  Tensor name##n(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {               \
+    return transform(#name "n", x, s, dims, norm __VA_OPT__(, ) __VA_ARGS__);                              \
+  }
 
-Tensor fft2(const Tensor& x) { return fft2(x, {}, {}, usual); }
-Tensor fft2(const Tensor& x, const Sizes& s, const Axes& dims) { return fft2(x, s, dims, usual); }
-Tensor fft2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return complex_transform("fft2", x, s, plane("fft2", s, dims), norm, Way::forward);
-}
-Tensor ifft2(const Tensor& x) { return ifft2(x, {}, {}, usual); }
-Tensor ifft2(const Tensor& x, const Sizes& s, const Axes& dims) { return ifft2(x, s, dims, usual); }
-Tensor ifft2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return complex_transform("ifft2", x, s, plane("ifft2", s, dims), norm, Way::backward);
-}
-Tensor rfft2(const Tensor& x) { return rfft2(x, {}, {}, usual); }
-Tensor rfft2(const Tensor& x, const Sizes& s, const Axes& dims) { return rfft2(x, s, dims, usual); }
-Tensor rfft2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return real_to_half("rfft2", x, s, plane("rfft2", s, dims), norm);
-}
-Tensor irfft2(const Tensor& x) { return irfft2(x, {}, {}, usual); }
-Tensor irfft2(const Tensor& x, const Sizes& s, const Axes& dims) { return irfft2(x, s, dims, usual); }
-Tensor irfft2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return half_to_real("irfft2", x, s, plane("irfft2", s, dims), norm);
-}
-Tensor hfft2(const Tensor& x) { return hfft2(x, {}, {}, usual); }
-Tensor hfft2(const Tensor& x, const Sizes& s, const Axes& dims) { return hfft2(x, s, dims, usual); }
-Tensor hfft2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return half_to_spectrum("hfft2", x, s, plane("hfft2", s, dims), norm);
-}
-Tensor ihfft2(const Tensor& x) { return ihfft2(x, {}, {}, usual); }
-Tensor ihfft2(const Tensor& x, const Sizes& s, const Axes& dims) { return ihfft2(x, s, dims, usual); }
-Tensor ihfft2(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return spectrum_to_half("ihfft2", x, s, plane("ihfft2", s, dims), norm);
-}
-
-Tensor fftn(const Tensor& x) { return fftn(x, {}, {}, usual); }
-Tensor fftn(const Tensor& x, const Sizes& s, const Axes& dims) { return fftn(x, s, dims, usual); }
-Tensor fftn(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return complex_transform("fftn", x, s, dims, norm, Way::forward);
-}
-Tensor ifftn(const Tensor& x) { return ifftn(x, {}, {}, usual); }
-Tensor ifftn(const Tensor& x, const Sizes& s, const Axes& dims) { return ifftn(x, s, dims, usual); }
-Tensor ifftn(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return complex_transform("ifftn", x, s, dims, norm, Way::backward);
-}
-Tensor rfftn(const Tensor& x) { return rfftn(x, {}, {}, usual); }
-Tensor rfftn(const Tensor& x, const Sizes& s, const Axes& dims) { return rfftn(x, s, dims, usual); }
-Tensor rfftn(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return real_to_half("rfftn", x, s, dims, norm);
-}
-Tensor irfftn(const Tensor& x) { return irfftn(x, {}, {}, usual); }
-Tensor irfftn(const Tensor& x, const Sizes& s, const Axes& dims) { return irfftn(x, s, dims, usual); }
-Tensor irfftn(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return half_to_real("irfftn", x, s, dims, norm);
-}
-Tensor hfftn(const Tensor& x) { return hfftn(x, {}, {}, usual); }
-Tensor hfftn(const Tensor& x, const Sizes& s, const Axes& dims) { return hfftn(x, s, dims, usual); }
-Tensor hfftn(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return half_to_spectrum("hfftn", x, s, dims, norm);
-}
-Tensor ihfftn(const Tensor& x) { return ihfftn(x, {}, {}, usual); }
-Tensor ihfftn(const Tensor& x, const Sizes& s, const Axes& dims) { return ihfftn(x, s, dims, usual); }
-Tensor ihfftn(const Tensor& x, const Sizes& s, const Axes& dims, std::string_view norm) {
-  return spectrum_to_half("ihfftn", x, s, dims, norm);
-}
+RICCI_FOURIER(fft, complex_transform, Way::forward)
+RICCI_FOURIER(ifft, complex_transform, Way::backward)
+RICCI_FOURIER(rfft, real_to_half)
+RICCI_FOURIER(irfft, half_to_real)
+RICCI_FOURIER(hfft, half_to_spectrum)
+RICCI_FOURIER(ihfft, spectrum_to_half)
+#undef RICCI_FOURIER
 
 Tensor fftshift(const Tensor& x) { return fftshift(x, {}); }
 Tensor fftshift(const Tensor& x, const Axes& dims) { return shifted("fftshift", x, dims, false); }
