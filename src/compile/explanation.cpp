@@ -172,7 +172,8 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
   for (const Timed& step : steps) add_rows(rows, step, total, 0);
   rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all, equation by equation"});
   Tensors results;
-  const bool runs = native && !innermost && native->run(sizes, inputs, results);  // so that its code is there
+  const bool runs =
+      native && !this_thread.innermost && native->run(sizes, inputs, results);  // so that its code is there
   if (runs && native->has_function_at(sizes)) {
     const double seconds = seconds_of([&] { native->run(sizes, inputs, results); });
     rows.push_back({digits(seconds * 1e6, ""), "", "", "", "", "as one function, which calls run"});

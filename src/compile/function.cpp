@@ -268,7 +268,7 @@ struct CallRun::State {
     const Tensors all = operands(*recording, arguments);
     const std::span<const Tensor> inputs{all.data(), all.size()};
     const bool is_checked = function->options.check;
-    if (innermost) return apply_compiled(program(), inputs, function->plan_options());
+    if (this_thread.innermost) return apply_compiled(program(), inputs, function->plan_options());
     const auto run_plan = [&] { return recording->plan->run(sizes, inputs); };
     if (!is_checked) return run_plan();
     const std::size_t own = all.size() - recording->captured.size();
@@ -479,7 +479,7 @@ std::string name_in_c(const std::string& text) {
 void CallRun::export_to(const std::string& path, const tree::Walk& arguments, const tree::Walk& result) {
   const State& s = *state_;
   const Recording& recording = *s.recording;
-  if (innermost)
+  if (this_thread.innermost)
     raise_own<TransformError>("export_object: it writes a function down for arrays; call it outside of transforms",
                               s.function->where);
   ExportedNames names;

@@ -32,8 +32,8 @@ std::shared_ptr<const ProgramPlan> finished_at(const std::shared_ptr<const CallS
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const ProgramPlan& now = later && later->if_made() ? *later->if_made() : *this;
   Tensors results;
-  const bool is_done = !innermost && ((now.kernel && now.kernel->run(inputs, results)) ||
-                                      (now.native && now.native->run(sizes, inputs, results)));
+  const bool is_done = !this_thread.innermost && ((now.kernel && now.kernel->run(inputs, results)) ||
+                                                  (now.native && now.native->run(sizes, inputs, results)));
   if (!is_done) results = function::run_call(now.program.in_call(sizes), inputs);
   return results;
 }
@@ -123,7 +123,7 @@ struct CompiledCall {
   Tensors call(std::span<const Tensor> inputs) const {
     if (plans_are_set_aside()) return function::run_call(f, inputs);
     const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };
-    if (!options.checked_at || innermost) return run();
+    if (!options.checked_at || this_thread.innermost) return run();
     const auto name_of = [](std::size_t i) {
       return "result " + std::to_string(i) + " of a program that transforms made";
     };
@@ -153,7 +153,7 @@ struct CompiledCall {
 
 /// A program that draws runs under the transforms around it: they say what its examples draw.
 Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options) {
-  if (innermost && draws(program)) return function::run_call(program, inputs);
+  if (this_thread.innermost && draws(program)) return function::run_call(program, inputs);
   return ricci::apply(CompiledCall{program, options}, inputs);
 }
 

@@ -22,8 +22,6 @@ bool keeps_type(const Type& before, const Type& after) {
   return fits && before.shape == after.shape;
 }
 
-/// How deep the conditionals stand in a branch that is written down for its type; none: no such branch is.
-thread_local constinit int typing_depth = -1;
 constexpr int deepest_typing = 4;
 
 void mix(std::uint64_t& hash, std::uint64_t x) {
@@ -111,16 +109,10 @@ void CheckedBranches::remember(std::uint64_t key) {
   known_[next_.fetch_add(1, std::memory_order_relaxed) % known_.size()].store(key, std::memory_order_relaxed);
 }
 
-TypingOfBranch::TypingOfBranch() : saved_(std::exchange(typing_depth, 0)) {}
-TypingOfBranch::~TypingOfBranch() { typing_depth = saved_; }
-
-TypingOfBranch::Inside::Inside() {
-  if (typing_depth < 0) return;
-  if (typing_depth == deepest_typing) throw GivenUp();
-  ++typing_depth;
-}
-TypingOfBranch::Inside::~Inside() {
-  if (typing_depth > 0) --typing_depth;
+int TypingOfBranch::Inside::one_deeper() {
+  const int depth = this_thread.typing_depth;
+  if (depth == deepest_typing) throw GivenUp();
+  return depth < 0 ? depth : depth + 1;
 }
 
 void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other) {

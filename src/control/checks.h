@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "primitive/thread_context.h"
 #include "ricci/tree.h"
 #include "ricci/tree/any.h"
 #include "ricci/type.h"
@@ -50,21 +51,16 @@ void require_same_results(const char* name, const ResultTypes& taken, const Resu
 /// branch; a deeper one, as in recursion, is not checked.
 class TypingOfBranch {
  public:
-  TypingOfBranch();
-  TypingOfBranch(const TypingOfBranch&) = delete;
-  ~TypingOfBranch();
   /// Thrown through the user's functions.
   struct GivenUp {};
   /// While it lives, the branches of a conditional are written down. Throws GivenUp.
   class Inside {
-   public:
-    Inside();
-    Inside(const Inside&) = delete;
-    ~Inside();
+    static int one_deeper();
+    const With<&ThreadContext::typing_depth> depth_{one_deeper()};
   };
 
  private:
-  const int saved_;
+  const With<&ThreadContext::typing_depth> depth_{0};
 };
 
 /// Throws ValueError unless a predicate or index of this type has one element.

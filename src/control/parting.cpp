@@ -104,7 +104,7 @@ struct Parting::State {
 Parting::Parting(const char* name, DrawsFrom draws)
     : state_(new State{.name = name,
                        .has_own_draws = draws == DrawsFrom::own && !draws_are_repeated(),
-                       .streams = streams_of(innermost)}) {
+                       .streams = streams_of(this_thread.innermost)}) {
   if (state_->streams && !state_->streams->draws_of_function()) state_->draw_apart();
 }
 Parting::~Parting() { state_->close_scopes(); }

@@ -43,7 +43,7 @@ struct FillRows {
     const Tensor &rows = inputs[0], &x = inputs[1];
     const Type type = type_of(x);
     if (type.shape.numel() == 0) return {x};
-    if (rows.dim() == 1 && !innermost) return filled_at_once(rows, x);
+    if (rows.dim() == 1 && !this_thread.innermost) return filled_at_once(rows, x);
     if (all(rows).item<bool>()) return {x};
     const Tensor first = argmax(to(rows, DType::int64), -1, true);
     return {where(aligned(rows, type), x, take_along_dim(x, aligned(first, type), rows.dim() - 1))};

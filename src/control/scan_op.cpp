@@ -152,7 +152,7 @@ Types Scan::type(const Types& inputs) const {
 /// operation, so that the way back is one.
 std::vector<Tensor> slices_of(const Tensor& xs) {
   const ValueRef value = read(xs, Scan::name);
-  if (innermost || value->kind != ValueKind::array) return unstack(xs);
+  if (this_thread.innermost || value->kind != ValueKind::array) return unstack(xs);
   const auto& array = static_cast<const Array&>(*value);
   Type one = array.type;
   one.shape.erase(0);
@@ -171,7 +171,7 @@ class StackedRows {
   explicit StackedRows(std::int64_t count) : count_(count) {}
   void set(std::int64_t i, const Tensor& row) {
     const Value& value = *value_of(row);
-    if (!stacked_ && rows_.empty() && !innermost && value.kind == ValueKind::array && !value.type.weak) {
+    if (!stacked_ && rows_.empty() && !this_thread.innermost && value.kind == ValueKind::array && !value.type.weak) {
       Type type = value.type;
       type.shape.insert(0, count_);
       stacked_ = make_array(type);

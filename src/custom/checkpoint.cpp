@@ -87,7 +87,7 @@ class Checkpointed final : public Recomputed {
 /// is being recorded; part the examples of a vmap. Requires: none of the values is recorded.
 bool simply_runs(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
-  for (const Interpreter* i = innermost; i; i = i->parent) {
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->sees_everything()) return true;
     if (i->kind == ValueKind::batched && static_cast<const BatchInterpreter*>(i)->parts != Parts::nowhere) return true;
     const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, leaves);

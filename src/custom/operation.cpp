@@ -47,7 +47,7 @@ struct Applied {
  private:
   struct Named {
     const Operation& operation;
-    const RunningRule rule{operation.name()};
+    const With<&ThreadContext::rule> rule{&operation.name()};
     const Operation* operator->() const { return &operation; }
   };
   Named named() const { return {*of.operation}; }
@@ -60,7 +60,7 @@ std::string argument(std::size_t i) { return "argument " + std::to_string(i); }
 /// An operation on values that the examples of a vmap have in common does not run under it: it would draw for all of
 /// them.
 const BatchInterpreter* vmap_that_refuses_draws(std::span<const Tensor> inputs) {
-  for (const Interpreter* i = innermost; i; i = i->parent) {
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, inputs);
     if (vmap && vmap->examples.randomness != Randomness::same) return vmap;
   }

@@ -26,7 +26,7 @@ Batched::Batched(Level level, ValueRef value, LaneSetRef lanes, bool is_computed
       value(std::move(value)),
       lanes(std::move(lanes)),
       is_computed(is_computed) {
-  if (recordings_of_programs > 0) [[unlikely]]
+  if (this_thread.recordings_of_programs > 0) [[unlikely]]
     note_vmaps(*this);
 }
 void Batched::destroy() noexcept { destroy_node(this); }
@@ -238,7 +238,7 @@ std::int64_t number_of_row(const ExampleNumbers& numbers, std::int64_t row) {
 
 Vmaps vmaps_of_kernel(const Shape& leading) {
   Vmaps vmaps;
-  for (const Interpreter* i = of_the_user; i && i != innermost; i = i->parent)
+  for (const Interpreter* i = this_thread.of_the_user; i && i != this_thread.innermost; i = i->parent)
     if (i->kind == ValueKind::batched) vmaps.insert(0, static_cast<const BatchInterpreter*>(i));
   if (vmaps.size() > leading.size()) return {};
   for (std::size_t axis = 0; axis < vmaps.size(); ++axis) {

@@ -109,7 +109,7 @@ class BatchLevel {
   /// Draws are the run's own where it lasts.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
-    if (!run) own_streams_.emplace(streams_of(innermost), of.randomness);
+    if (!run) own_streams_.emplace(streams_of(this_thread.innermost), of.randomness);
     return {.count = of.count,
             .first = of.first,
             .randomness = of.randomness,

@@ -55,12 +55,11 @@ Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   // What a function of the user's runs is many operations, and each is forgotten by itself.
   if (op.rules->kind == Kind::custom || op.rules->effect == Effect::takes_place)
     return DualInterpreter::process(op, inputs);
-  static thread_local int operations_inside = 0;
   struct Inside {
     JetInterpreter* innermost;
-    Inside(JetInterpreter* jet) : innermost(jet) { ++operations_inside; }
+    Inside(JetInterpreter* jet) : innermost(jet) { ++this_thread.operations_of_jets; }
     ~Inside() {
-      if (--operations_inside > 0) return;
+      if (--this_thread.operations_of_jets > 0) return;
       for (Interpreter* i = innermost; i; i = i->parent)
         if (auto* jet = dynamic_cast<JetInterpreter*>(i)) jet->met_.clear();
     }

@@ -215,7 +215,7 @@ Values BatchInterpreter::move_lanes(Op op, std::span<const ValueRef> inputs) {
 }
 
 void BatchInterpreter::run_lanes(LaneSetRef set) {
-  narrowed_levels += (set ? 1 : 0) - (lanes ? 1 : 0);
+  this_thread.narrowed_levels += (set ? 1 : 0) - (lanes ? 1 : 0);
   lanes = std::move(set);
 }
 
@@ -242,7 +242,7 @@ bool is_taped_inside(const Value& value, Level level) {
 /// The lanes of `batch` that ran before the first scope which began inside `level` narrowed them; its own if none did.
 const LaneSetRef& lanes_before_scopes(const BatchInterpreter& batch, Level level) {
   const LaneSetRef* before = &batch.lanes;
-  for (const Interpreter* i = innermost; i && i->level > level; i = i->parent)
+  for (const Interpreter* i = this_thread.innermost; i && i->level > level; i = i->parent)
     if (i->narrows() == batch.level) before = &static_cast<const LaneScope*>(i)->before();
   return *before;
 }
@@ -261,7 +261,7 @@ const LaneSetRef& lanes_of(const BatchInterpreter& batch, const ValueRef& value)
 /// narrow, since no tape would know of it.
 ValueRef in_running_lanes(ValueRef value) {
   SmallVector<const BatchInterpreter*, 4> narrowed;
-  for (const Interpreter* i = innermost; i; i = i->parent)
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent)
     if (i->kind == ValueKind::batched && static_cast<const BatchInterpreter*>(i)->lanes)
       narrowed.push_back(static_cast<const BatchInterpreter*>(i));
   for (std::size_t i = narrowed.size(); i-- > 0;) {
@@ -315,7 +315,7 @@ Tensor join_lanes(const std::shared_ptr<const LaneParts>& parts, const std::vect
 }
 
 InLanesOf::InLanesOf(std::span<const Tensor> values, bool all) {
-  for (Interpreter* i = innermost; i; i = i->parent) {
+  for (Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     auto& batch = static_cast<BatchInterpreter&>(*i);
     for (const Tensor& t : values) {

@@ -2,6 +2,7 @@
 // write to in common, a tape or the equations of a linearized function, is shared under a lock.
 #include "ricci/nest.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,6 +18,7 @@ namespace ricci {
 struct Nest::State {
   std::vector<std::unique_ptr<Interpreter>> transforms;  // copies, outermost first; none enters a stack
   Level no_grad_below;
+  int searches_for_nan;
   std::optional<DType> default_dtype;  // of a scope
   bool refuses_draws;                  // their places would depend on which thread comes first
   SetAside set_aside;                  // by the rule that the nest was taken in
@@ -27,7 +29,7 @@ namespace {
 /// The transforms that run on this thread, outermost first.
 std::vector<Interpreter*> running_here() {
   std::vector<Interpreter*> running;
-  for (Interpreter* i = innermost; i; i = i->parent)
+  for (Interpreter* i = this_thread.innermost; i; i = i->parent)
     if (!i->is_given_up()) running.insert(running.begin(), i);
   return running;
 }
@@ -46,7 +48,8 @@ class NoDraws final : public DrawSource {
 
 Nest current_nest() {
   Owned<Nest::State> state(new Nest::State{.transforms = {},
-                                           .no_grad_below = no_grad_below,
+                                           .no_grad_below = this_thread.no_grad_below,
+                                           .searches_for_nan = this_thread.searches_for_nan,
                                            .default_dtype = scoped_default_dtype(),
                                            .refuses_draws = DrawSource::current() != nullptr,
                                            .set_aside = set_aside_here()});
@@ -59,20 +62,19 @@ Nest current_nest() {
 
 struct Inside::State {
   const Shared<const Nest::State> nest;  // what is set aside there is looked up while this lives
-  Interpreter* const innermost_before = innermost;
-  Interpreter* const of_the_user_before = of_the_user;
-  const Level no_grad_before = no_grad_below;
+  const AtLevel transforms{this_thread.innermost};
+  const With<&ThreadContext::of_the_user> user{this_thread.of_the_user};
+  const With<&ThreadContext::no_grad_below> no_grad{this_thread.no_grad_below};
+  const With<&ThreadContext::searches_for_nan> searches{std::max(this_thread.searches_for_nan, nest->searches_for_nan)};
+  const With<&ThreadContext::set_aside_elsewhere> set_aside{this_thread.set_aside_elsewhere};
+  const With<&ThreadContext::rule> rule{this_thread.rule};
   const std::optional<DType> default_dtype_before = scoped_default_dtype();
   std::vector<std::unique_ptr<Interpreter>> entered;  // outermost first
   std::optional<NoDraws> no_draws;
-  std::optional<SetAsideElsewhere> set_aside;
 
   ~State() {
     no_draws.reset();
     while (!entered.empty()) entered.pop_back();
-    innermost = innermost_before;
-    of_the_user = of_the_user_before;
-    no_grad_below = no_grad_before;
     set_scoped_default_dtype(default_dtype_before);
   }
 };
@@ -91,10 +93,14 @@ Inside::Inside(const Nest& nest) : state_(new State{.nest = nest.state_}) {
                           ", which is no part of the nest; enter the nest outside it");
   set_scoped_default_dtype(nest.state_->default_dtype);
   const Level last = wanted.empty() ? 0 : wanted.back()->level;
-  if (no_grad_below <= last) no_grad_below = nest.state_->no_grad_below;  // else it is one inside the nest's last
-  if (!nest.state_->set_aside.transforms.empty()) state_->set_aside.emplace(state_->nest->set_aside);
+  if (this_thread.no_grad_below <= last)
+    this_thread.no_grad_below = nest.state_->no_grad_below;  // else it is one inside the nest's last
+  if (const SetAside& set_aside = state_->nest->set_aside; !set_aside.transforms.empty()) {
+    this_thread.set_aside_elsewhere = &set_aside;
+    this_thread.rule = set_aside.rule.empty() ? nullptr : &set_aside.rule;
+  }
   if (common == wanted.size()) return;
-  of_the_user = nullptr;
+  this_thread.of_the_user = nullptr;
   for (std::size_t i = common; i < wanted.size(); ++i) {
     state_->entered.push_back(wanted[i]->copy());
     state_->entered.back()->enter();

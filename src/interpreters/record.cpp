@@ -24,7 +24,7 @@ RecordInterpreter::RecordInterpreter(const RecordInterpreter& other)
     : Interpreter(other), writing_(other.writing_), body(other.body), what_(other.what_), is_copy_(true) {}
 
 RecordInterpreter::~RecordInterpreter() {
-  recordings_of_programs -= what_ != Records::tangents;
+  this_thread.recordings_of_programs -= what_ != Records::tangents;
   if (!is_copy_) close();
 }
 
@@ -164,7 +164,7 @@ const ValueRef* RecordInterpreter::known(Variable variable) {
     for (std::size_t i = 0; i < results.size(); ++i) values[(*e)->outputs[i]] = read(results[i], (*e)->rules->name);
   }
   ValueRef& value = values.at(variable);
-  if (narrowed_levels != 0) value = in_running_lanes(std::move(value));
+  if (this_thread.narrowed_levels != 0) value = in_running_lanes(std::move(value));
   if (is_captured && value->kind == ValueKind::array) expect(variable, static_cast<const Array&>(*value));
   return &value;
 }
@@ -306,10 +306,10 @@ ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {
 
 Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   const auto lock = writing_->threads.lock_if_open();
-  if (level > no_grad_below) return write(op, inputs);
+  if (level > this_thread.no_grad_below) return write(op, inputs);
   Values constants;
   for (const ValueRef& v : inputs)
-    constants.push_back(v->level == level ? undifferentiated(v) : without_derivatives(v, 0, no_grad_below));
+    constants.push_back(v->level == level ? undifferentiated(v) : without_derivatives(v, 0, this_thread.no_grad_below));
   Values results = write(op, {constants.data(), constants.size()});
   for (const ValueRef& v : results) writing_->constants[static_cast<const Recorded&>(*v).variable] = v;
   return results;

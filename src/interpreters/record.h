@@ -38,7 +38,7 @@ class RecordInterpreter final : public Interpreter {
         writing_(std::make_shared<Writing>()),
         body(writing_, &writing_->body),
         what_(what) {
-    recordings_of_programs += what != Records::tangents;
+    this_thread.recordings_of_programs += what != Records::tangents;
   }
   ~RecordInterpreter() override;
   /// Of tangents alone; NotImplementedError for a whole program.
@@ -131,6 +131,6 @@ bool are_same_bits(const Strided& a, const Strided& b);
 void note_vmaps(const Value& batched);
 
 /// The innermost recording of a whole program that runs inside `from` or around it; null if there is none.
-RecordInterpreter* innermost_recording(Interpreter* from = innermost);
+RecordInterpreter* innermost_recording(Interpreter* from = this_thread.innermost);
 
 }  // namespace ricci

@@ -10,11 +10,9 @@
 namespace ricci {
 namespace {
 
-thread_local constinit DrawSource* source = nullptr;
-
 /// A recording that began inside the run is asked: one of a part draws from the run, others have draws of their own.
 StreamPosition next_of_streams(Generator& generator, StreamScope* streams) {
-  if (!streams) streams = streams_of(innermost);
+  if (!streams) streams = streams_of(this_thread.innermost);
   if (!streams) return next_position(generator);
   RecordInterpreter* const recording = innermost_recording();
   const bool began_inside = recording && recording->level > streams->began();
@@ -25,6 +23,7 @@ StreamPosition next_of_streams(Generator& generator, StreamScope* streams) {
 
 DrawSource* DrawSource::current() {
   const Interpreter* recording = innermost_recording();
+  DrawSource* const source = this_thread.draws;
   return source && (!recording || recording->level <= source->began_) ? source : nullptr;
 }
 
@@ -55,8 +54,7 @@ const BatchInterpreter* refuses_draws() {
   return current ? current->refuses() : nullptr;
 }
 
-DrawSource::DrawSource() : began_(current_level()), outer_(current()), resumed_(source) { source = this; }
-DrawSource::~DrawSource() { source = resumed_; }
+DrawSource::DrawSource() : began_(current_level()), outer_(current()) {}
 
 StreamPosition DrawSource::next_of_outer(Generator& generator, StreamScope* streams) const {
   return outer_ ? outer_->next(generator, streams) : next_of_streams(generator, streams);
@@ -64,7 +62,7 @@ StreamPosition DrawSource::next_of_outer(Generator& generator, StreamScope* stre
 
 Draws draws_here() {
   Draws draws;
-  for (const Interpreter* i = innermost; i; i = i->parent) {
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& batch = static_cast<const BatchInterpreter&>(*i);
     if (has_part_in_draws(batch)) draws.runs.push_back(batch.run());

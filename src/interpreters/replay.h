@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interpreters/streams.h"
+#include "primitive/thread_context.h"
 #include "tensor/value.h"
 
 namespace ricci {
@@ -58,14 +59,14 @@ class DrawSource {
 
  protected:
   DrawSource();
-  ~DrawSource();
+  ~DrawSource() = default;
   StreamPosition next_of_outer(Generator& generator, StreamScope* streams) const;
 
   const Level began_;  // the level it began at: what is further in began inside it
 
  private:
-  DrawSource* const outer_;    // the current one when this began
-  DrawSource* const resumed_;  // the innermost one again when this ends
+  DrawSource* const outer_;  // the current one when this began
+  const With<&ThreadContext::draws> innermost_{this};
 };
 
 /// While it lives, the draws of this thread are noted.

@@ -67,7 +67,7 @@ TapePlace TapeRecord::add(Op op, std::span<const ValueRef> inputs, std::span<con
                                      .parents = parents,
                                      .holders = holders,
                                      .residual = std::move(residual),
-                                     .copies_few = recordings_of_programs == 0});
+                                     .copies_few = this_thread.recordings_of_programs == 0});
   slots_ += static_cast<int>(outputs.size());
   return {node, node->first_slot};
 }
@@ -112,7 +112,8 @@ namespace {
 /// has none.
 Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::span<const Tensor> cotangents,
                            bool last_use, Tensor* so_far) {
-  const bool may_add = so_far && so_far->defined() && narrowed_levels == 0 && type_of(*so_far) == said.input_types[0];
+  const bool may_add =
+      so_far && so_far->defined() && this_thread.narrowed_levels == 0 && type_of(*so_far) == said.input_types[0];
   Mask wanted;
   for (int parent : said.parents) wanted.push_back(parent >= 0);
   return cotangents_of({node.rules, node.parameters.get()},
@@ -169,7 +170,7 @@ bool shows_each_once(const ViewOnTape& part, DType shown) {
 /// that reads a row a step adds a row a step on its way back. Requires: the part is small.
 void add_to_part(Tensor& sum, const ViewOnTape& part, const Tensor& cotangent) {
   const std::span<const Op> views{part.views.begin(), part.views.size()};
-  if (!innermost && sum.cell()->refs.is(1) && sole_array(sum.cell())) {
+  if (!this_thread.innermost && sum.cell()->refs.is(1) && sole_array(sum.cell())) {
     shown_through(views, sum).add_(cotangent);
     return;
   }
@@ -228,7 +229,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
   const auto may_pass = [&](int slot) { return is_passed(slot) && !kept[at(slot)] && !by_slot[at(slot)].defined(); };
   const auto added_to_whole = [&](const TapeNode& view, const UnpackedNode& said) {
-    if (recordings_of_programs != 0 || narrowed_levels != 0) return false;
+    if (this_thread.recordings_of_programs != 0 || this_thread.narrowed_levels != 0) return false;
     const Tensor& cotangent = by_slot[at(view.first_slot)];
     const Type type = type_of(cotangent);
     if (!is_small(type.shape, said.input_types[0])) return false;
@@ -247,7 +248,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     const bool may_be_at_indices = read.rules->kind == Kind::linear && said.parents.size() > 1 && read.outputs == 1;
     if (!may_be_at_indices || !view || !view->rules->is_view || view->is_dropped) return {};
     if (!may_pass(said.parents[0])) return {};
-    if (recordings_of_programs != 0 || narrowed_levels != 0) return {};
+    if (this_thread.recordings_of_programs != 0 || this_thread.narrowed_levels != 0) return {};
     if (!is_small(type_of(by_slot[at(read.first_slot)]).shape, said.input_types[0])) return {};
     ViewOnTape part = view_on_tape(*view, TapeNodes::unpack(*view), may_pass);
     if (!is_passed(part.whole)) return {};

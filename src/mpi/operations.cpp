@@ -61,7 +61,7 @@ std::int64_t row_bytes(const Strided& x) {
 /// Before an operation sends: throws where it may not stand, or where ranks differ.
 void before_sending(const char* call, WorldState& world, std::span<const Strided> values, bool has_rows,
                     const std::string& more = "") {
-  if (agreed && !of_the_user && !innermost) return;
+  if (agreed && !this_thread.of_the_user && !this_thread.innermost) return;
   const runs::Turn turn(call);
   require_place(call, world);
   if (!checks_calls()) return;
@@ -360,7 +360,7 @@ void require_place(const char* call, WorldState& world) {
       raise<TransformError>(std::string(call) +
                             ": called between other ranks than those of the mpi::sum_over around it; use one World");
   }
-  if (narrowed_levels == 0) return;
+  if (this_thread.narrowed_levels == 0) return;
   try {
     raise<TransformError>(std::string(call) +
                           ": called where only a part of a vmap's examples runs, so that other ranks may not come "

@@ -72,7 +72,7 @@ void own_if_inside(const tree::Walk& leaves, const World& world) {
 std::string text_of_transforms() {
   std::string text;
   bool is_recorded = false;
-  for (const Interpreter* i = innermost; i; i = i->parent) {
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->is_given_up()) continue;
     text += text.empty() ? "\na call inside " : ", ";
     is_recorded |= i->kind == ValueKind::recorded;
@@ -238,7 +238,7 @@ void OwnRun::replicate(const tree::Walk& shared) const { runs::replicate(shared,
 /// Inside own values of these ranks, what the function captures is one already.
 bool OwnRun::writes_down() const {
   if (are_own_values(world_)) return false;
-  for (const Interpreter* i = innermost; i; i = i->parent)
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent)
     if (i->kind == ValueKind::taped || i->kind == ValueKind::recorded) return true;
   return false;
 }

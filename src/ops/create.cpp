@@ -273,7 +273,7 @@ struct Linspace {
 /// `name` is what the user called, for the error of a shape that is too large.
 template <class P>
 Tensor make(const char* name, const P& op) {
-  if (innermost) return apply(op);
+  if (this_thread.innermost) return apply(op);
   (void)&registered<P>;
   try {
     ArrayRef array = make_array(op.type());
@@ -383,7 +383,7 @@ std::optional<Tensor> make_open_arange(const Tensor& start, const Tensor& end, c
 }
 
 Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, std::optional<DType> dtype) {
-  if (innermost)
+  if (this_thread.innermost)
     if (const std::optional<Tensor> open = make_open_arange(start, end, step, dtype)) return *open;
   const HostNumber a = host_number("arange", start), b = host_number("arange", end), by = host_number("arange", step);
   if (by.value == 0) raise_arange("step is 0", "it must not be");

@@ -57,7 +57,7 @@ Coordinate named(ElementWriter& y, const IndexPlace& place, const Whole& index, 
 }
 
 void check_indices_of_examples(const IndexPlace& place, std::span<const Tensor> indices, DType dtype) {
-  if (!innermost || of_the_user) return;  // in a rule, the user's call is further out
+  if (!this_thread.innermost || this_thread.of_the_user) return;  // in a rule, the user's call is further out
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const auto [seen, vmaps] = elements_of_all_examples(place.op.c_str(), indices[k]);
     if (!seen || vmaps.empty()) continue;

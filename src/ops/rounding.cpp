@@ -119,7 +119,7 @@ struct NonzeroDivisor {
 /// Whether there is no element for any example of the running vmaps.
 bool is_empty_for_all_examples(const char* op, const Tensor& x) {
   if (type_of(x).shape.numel().hint() == 0) return true;
-  const ArrayRef elements = innermost ? elements_of_all_examples(op, x).elements : ArrayRef();
+  const ArrayRef elements = this_thread.innermost ? elements_of_all_examples(op, x).elements : ArrayRef();
   return elements && elements->numel() == 0;
 }
 

@@ -6,10 +6,8 @@
 
 namespace ricci {
 
-thread_local constinit int searches_for_nan = 0;
-
-detect_anomaly::detect_anomaly() { ++searches_for_nan; }
-detect_anomaly::~detect_anomaly() { --searches_for_nan; }
+detect_anomaly::detect_anomaly() { ++this_thread.searches_for_nan; }
+detect_anomaly::~detect_anomaly() { --this_thread.searches_for_nan; }
 
 namespace {
 

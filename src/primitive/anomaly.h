@@ -7,15 +7,12 @@
 
 namespace ricci {
 
-/// How many detect_anomaly live on this thread.
-extern thread_local constinit int searches_for_nan;
-
 /// Throws ValueError where one of the derivatives, which `op` has just made, holds NaN. `derivative` is what the error
 /// calls it: `the gradient of operand`, and its number.
 void throw_at_nan(Op op, const char* derivative, std::span<const Tensor> derivatives);
 
 inline void look_for_nan(Op op, const char* derivative, std::span<const Tensor> derivatives) {
-  if (searches_for_nan > 0) throw_at_nan(op, derivative, derivatives);
+  if (this_thread.searches_for_nan > 0) throw_at_nan(op, derivative, derivatives);
 }
 
 }  // namespace ricci

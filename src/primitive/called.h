@@ -1,6 +1,7 @@
 // Operations that are made of others: errors name what the user called. Knows no operation.
 #pragma once
 
+#include "primitive/thread_context.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -15,21 +16,15 @@ class Called {
  public:
   /// Throws ValueError if an operand is undefined.
   template <class... X>
-  explicit Called(const char* name, const X&... operands) : is_outermost_(!current_) {
+  explicit Called(const char* name, const X&... operands) : as_(this_thread.called ? this_thread.called : name) {
     int operand = 0;
-    (require_defined(current_ ? current_ : name, operands, operand++), ...);
-    if (is_outermost_) current_ = name;
-  }
-  Called(const Called&) = delete;
-  ~Called() {
-    if (is_outermost_) current_ = nullptr;
+    (require_defined(this_thread.called, operands, operand++), ...);
   }
   /// The text of an operation's error under the name that was called.
   static std::string renamed(const std::string& text);
 
  private:
-  static thread_local constinit const char* current_ __attribute__((tls_model("initial-exec")));
-  const bool is_outermost_;
+  const With<&ThreadContext::called> as_;
 };
 
 }  // namespace ricci

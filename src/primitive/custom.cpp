@@ -9,35 +9,20 @@
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
-namespace {
-
-thread_local constinit const UserFunctionInRule* function_running = nullptr;
-thread_local constinit const std::string* rule_running = nullptr;
-thread_local constinit const SetAside* set_aside_elsewhere = nullptr;
-thread_local constinit CatchesCaptures* catching = nullptr;
-
-}  // namespace
-
 UserFunctionInRule::UserFunctionInRule()
-    : caller_(of_the_user ? of_the_user : innermost), saved_user_(of_the_user), outer_(function_running) {
-  of_the_user = nullptr;
-  function_running = this;
-}
-UserFunctionInRule::~UserFunctionInRule() {
-  of_the_user = saved_user_;
-  function_running = outer_;
-}
+    : caller_(this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost),
+      outer_(this_thread.function_in_rule) {}
 
 const Interpreter* find_set_aside(Level level) {
   if (find_interpreter(level)) return nullptr;
-  for (const UserFunctionInRule* f = function_running; f; f = f->outer_)
+  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer_)
     for (const Interpreter* i = f->caller_; i && i->level >= level; i = i->parent)
       if (i->level == level && !i->is_given_up()) return i;
   return nullptr;
 }
 
 bool is_around_rule(const Interpreter& interpreter) {
-  for (const UserFunctionInRule* f = function_running; f; f = f->outer_)
+  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer_)
     for (const Interpreter* i = f->caller_; i; i = i->parent)
       if (i == &interpreter) return true;
   return false;
@@ -49,41 +34,29 @@ std::vector<const Interpreter*> whole_nest() {
     for (; i; i = i->parent)
       if (!i->is_given_up()) nest.push_back(i);
   };
-  add(of_the_user ? of_the_user : innermost);
-  for (const UserFunctionInRule* f = function_running; f; f = f->outer_) add(f->caller_);
+  add(this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost);
+  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer_) add(f->caller_);
   std::sort(nest.begin(), nest.end(), [](const auto* a, const auto* b) { return a->level > b->level; });
   nest.erase(std::unique(nest.begin(), nest.end()), nest.end());
   return nest;
 }
 
-RunningRule::RunningRule(const std::string& name) : outer_(rule_running) { rule_running = &name; }
-RunningRule::~RunningRule() { rule_running = outer_; }
-
 SetAside set_aside_here() {
   SetAside here;
-  if (set_aside_elsewhere) here = *set_aside_elsewhere;
-  if (rule_running) here.rule = *rule_running;
-  if (!function_running) return here;
+  if (this_thread.set_aside_elsewhere) here = *this_thread.set_aside_elsewhere;
+  if (this_thread.rule) here.rule = *this_thread.rule;
+  if (!this_thread.function_in_rule) return here;
   for (const Interpreter* i : whole_nest())
     if (!find_interpreter(i->level)) here.transforms.push_back({i->level, i->differentiates(), transform_text(i)});
   return here;
-}
-
-SetAsideElsewhere::SetAsideElsewhere(const SetAside& of_nest) : outer_(set_aside_elsewhere), outer_rule_(rule_running) {
-  set_aside_elsewhere = &of_nest;
-  rule_running = of_nest.rule.empty() ? nullptr : &of_nest.rule;
-}
-SetAsideElsewhere::~SetAsideElsewhere() {
-  set_aside_elsewhere = outer_;
-  rule_running = outer_rule_;
 }
 
 namespace {
 
 /// Null: it runs here, has ended, or was not set aside.
 const SetAside::Transform* find_set_aside_elsewhere(Level level) {
-  if (!set_aside_elsewhere || find_interpreter(level) || !is_running(level)) return nullptr;
-  for (const SetAside::Transform& transform : set_aside_elsewhere->transforms)
+  if (!this_thread.set_aside_elsewhere || find_interpreter(level) || !is_running(level)) return nullptr;
+  for (const SetAside::Transform& transform : this_thread.set_aside_elsewhere->transforms)
     if (transform.level == level) return &transform;
   return nullptr;
 }
@@ -92,15 +65,12 @@ const SetAside::Transform* find_set_aside_elsewhere(Level level) {
 
 bool is_set_aside(Level level) { return find_set_aside(level) || find_set_aside_elsewhere(level); }
 
-CatchesCaptures::CatchesCaptures() : outer_(catching) { catching = this; }
-CatchesCaptures::~CatchesCaptures() { catching = outer_; }
-
 void require_not_set_aside(const Value& value, const char* op) {
   std::string transform;
   if (const Interpreter* here = find_set_aside(value.level)) {
     if (switched_off(*here)) return;
-    if (catching) {
-      catching->has_thrown_ = true;
+    if (this_thread.captures) {
+      this_thread.captures->has_thrown_ = true;
       throw Captured();
     }
     transform = transform_text(here);
@@ -112,7 +82,7 @@ void require_not_set_aside(const Value& value, const char* op) {
   }
   raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
                         transform + ", which does not reach into " +
-                        (rule_running ? *rule_running : "a custom function") + "; pass it as an argument");
+                        (this_thread.rule ? *this_thread.rule : "a custom function") + "; pass it as an argument");
 }
 
 namespace custom {

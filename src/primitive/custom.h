@@ -29,44 +29,19 @@ struct SetAside {
 /// Those of this thread, and of the nest that it has entered.
 SetAside set_aside_here();
 
-/// While it lives, this thread is inside a nest that was taken where these are set aside.
-class SetAsideElsewhere {
- public:
-  /// Requires: `of_nest` outlives this.
-  explicit SetAsideElsewhere(const SetAside& of_nest);
-  SetAsideElsewhere(const SetAsideElsewhere&) = delete;
-  ~SetAsideElsewhere();
-
- private:
-  const SetAside* const outer_;
-  const std::string* const outer_rule_;
-};
-
-/// While it lives, this thread runs a rule of the operation that errors call `name`.
-class RunningRule {
- public:
-  explicit RunningRule(const std::string& name);
-  RunningRule(const RunningRule&) = delete;
-  ~RunningRule();
-
- private:
-  const std::string* const outer_;
-};
-
 /// Thrown through the user's function where it uses a tensor that a rule does not reach.
 struct Captured {};
 
 /// While it lives, a value that belongs to a transform which is set aside throws Captured where it is used.
 class CatchesCaptures {
  public:
-  CatchesCaptures();
+  CatchesCaptures() = default;
   CatchesCaptures(const CatchesCaptures&) = delete;
-  ~CatchesCaptures();
   bool has_thrown() const { return has_thrown_; }
 
  private:
   friend void require_not_set_aside(const Value& value, const char* op);
-  CatchesCaptures* const outer_;
+  const With<&ThreadContext::captures> innermost_{this};
   bool has_thrown_ = false;
 };
 

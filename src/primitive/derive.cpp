@@ -168,7 +168,8 @@ void accumulate(Tensor& sum, Tensor term) {
     sum = std::move(term);
     return;
   }
-  const bool unshared = sum.cell()->refs.is(1) && sole_array(sum.cell()) && !innermost && type_of(sum) == type_of(term);
+  const bool unshared =
+      sum.cell()->refs.is(1) && sole_array(sum.cell()) && !this_thread.innermost && type_of(sum) == type_of(term);
   if (unshared) sum.add_(term);
   else sum = add(sum, term);
 }

@@ -19,11 +19,7 @@
 
 namespace ricci {
 
-thread_local constinit Interpreter* innermost = nullptr;
-thread_local constinit Interpreter* of_the_user = nullptr;
-thread_local constinit Level no_grad_below = 0;
-thread_local constinit int narrowed_levels = 0;
-thread_local constinit int recordings_of_programs = 0;
+thread_local constinit ThreadContext this_thread;
 
 namespace {
 
@@ -31,13 +27,11 @@ namespace {
 constinit std::atomic<Level> last_count = 0;
 constinit std::atomic<Level> last_thread = 0;
 
-/// How many transforms run on this thread. An operation passes through one after the other, by recursion.
-thread_local constinit int transforms_running = 0;
+/// An operation passes through one transform after the other, by recursion.
 constexpr int most_running = 1000;
 
-/// How many transforms of all threads were given up, and how many of them this thread has looked for on its stack.
+/// How many transforms of all threads were given up.
 constinit std::atomic<std::size_t> given_up = 0;
-thread_local constinit std::size_t given_up_seen = 0;
 
 /// The number of this thread, in the lower bits of its levels.
 Level thread_number() {
@@ -88,7 +82,7 @@ Level deepest_level(std::span<const ValueRef> values) {
 /// The innermost recording that these values are from outside of. Arrays that were not read from a tensor, such as
 /// numbers, need not wait for it.
 Interpreter* recorder_around(Level deepest) {
-  if (recordings_of_programs == 0 || deepest == 0) return nullptr;
+  if (this_thread.recordings_of_programs == 0 || deepest == 0) return nullptr;
   Interpreter* recorder = recorder_of_everything();
   return recorder && recorder->level > deepest ? recorder : nullptr;
 }
@@ -96,7 +90,7 @@ Interpreter* recorder_around(Level deepest) {
 /// The recording that an operation on values from outside it belongs to, because it captures them, or because the
 /// operation has no inputs at all or a size of the recording among its parameters; null: none.
 Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level deepest) {
-  if (!innermost || op.rules->home) return nullptr;  // what moves lanes belongs to its vmap
+  if (!this_thread.innermost || op.rules->home) return nullptr;  // what moves lanes belongs to its vmap
   if (Interpreter* recorder = recorder_around(deepest)) return recorder;
   const bool wanted = inputs.empty() ? deepest == 0 : inside_symbol_scope();
   Interpreter* recorder = wanted ? recorder_of_everything() : nullptr;
@@ -106,7 +100,7 @@ Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level
 /// The innermost vmap inside the innermost recording that the operation is up to because it draws; 0: none.
 Level level_of_draws(Op op) {
   if (!op.rules->draws || !op.rules->draws(op.parameters)) return 0;
-  for (const Interpreter* i = innermost; i && !i->sees_everything(); i = i->parent)
+  for (const Interpreter* i = this_thread.innermost; i && !i->sees_everything(); i = i->parent)
     if (i->answers_draws()) return i->level;
   return 0;
 }
@@ -114,13 +108,13 @@ Level level_of_draws(Op op) {
 }  // namespace
 
 Level innermost_derivative() {
-  const Interpreter* i = innermost;
+  const Interpreter* i = this_thread.innermost;
   while (i && (!i->differentiates() || switched_off(*i))) i = i->parent;
   return i ? i->level : 0;
 }
 
 OutsideRecordings::OutsideRecordings(Level level) {
-  for (Interpreter* i = innermost; i && i->level > level; i = i->parent)
+  for (Interpreter* i = this_thread.innermost; i && i->level > level; i = i->parent)
     if (i->kind == ValueKind::recorded) passed_by_.push_back(i);
   for (Interpreter* recording : passed_by_) ++recording->passed_by_;
 }
@@ -147,20 +141,21 @@ bool is_recorded(std::span<const ValueRef> values) {
 }
 
 Interpreter* Interpreter::innermost_with_room(const Entry& entry) {
-  if (transforms_running >= most_running || given_up_seen != given_up.load(std::memory_order_acquire)) [[unlikely]]
+  if (this_thread.running >= most_running || this_thread.given_up_seen != given_up.load(std::memory_order_acquire))
+      [[unlikely]]
     sweep();
-  if (transforms_running >= most_running)
+  if (this_thread.running >= most_running)
     throw TransformError(
         (entry.name ? entry.name + std::string(": ") : std::string()) + std::to_string(most_running) +
         " transforms run one inside the other on this thread, which is as many as there may be; end one "
         "before the next begins, or use one tape for all steps" +
         (entry.name ? at(entry.file, entry.line) : std::string()));
-  return innermost;
+  return this_thread.innermost;
 }
 
 void Interpreter::sweep() {
-  given_up_seen = given_up.load(std::memory_order_acquire);
-  for (Interpreter** place = &innermost; *place;) {
+  this_thread.given_up_seen = given_up.load(std::memory_order_acquire);
+  for (Interpreter** place = &this_thread.innermost; *place;) {
     Interpreter& interpreter = **place;
     if (interpreter.is_given_up()) interpreter.leave(*place, interpreter);
     else place = &interpreter.parent;
@@ -179,8 +174,8 @@ Interpreter::Interpreter(ValueKind kind, const Entry& entry)
       entry(entry),
       parent(innermost_with_room(entry)),
       row_(level, entry) {
-  innermost = this;
-  ++transforms_running;
+  this_thread.innermost = this;
+  ++this_thread.running;
 }
 
 Interpreter::Interpreter(const Interpreter& other)
@@ -193,14 +188,14 @@ Interpreter::Interpreter(const Interpreter& other)
 
 void Interpreter::enter() {
   parent = innermost_with_room(entry);
-  innermost = this;
-  ++transforms_running;
+  this_thread.innermost = this;
+  ++this_thread.running;
   ended_.store(false, std::memory_order_relaxed);
 }
 
 bool Interpreter::end() {
   if (has_ended()) return true;
-  Interpreter** place = &innermost;
+  Interpreter** place = &this_thread.innermost;
   while (*place && *place != this) place = &(*place)->parent;
   if (!*place || is_around_rule(*this)) return false;
   leave(*place, *this);
@@ -212,7 +207,7 @@ bool Interpreter::end() {
 void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
   place = parent;
   if (has_ended()) return;
-  --transforms_running;
+  --this_thread.running;
   row_.clear();
   if (Ended* slot = ended_slot(level)) *slot = {level, shown_entry(this)};
   ended_by_ = shown_entry(&with);
@@ -221,7 +216,7 @@ void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
 
 void Interpreter::end_inside() {
   if (!find_interpreter(level)) return;
-  while (innermost != this) innermost->leave(innermost, *this);
+  while (this_thread.innermost != this) this_thread.innermost->leave(this_thread.innermost, *this);
 }
 
 Interpreter::~Interpreter() {
@@ -258,7 +253,7 @@ std::string to_string(const Entry& entry) {
 }
 
 Interpreter* find_interpreter(Level level) {
-  Interpreter* i = innermost;
+  Interpreter* i = this_thread.innermost;
   while (i && i->level > level) i = i->parent;
   return i && i->level == level && !i->is_given_up() ? i : nullptr;
 }
@@ -305,13 +300,13 @@ namespace {
 ValueRef read_whole(const Tensor& tensor, const ValueRef& value, const char* op) {
   const ValueRef& alive = live(value, op);
   const Link* link = tensor.cell()->link;
-  const Level cut_below = link ? std::max(link->cut_below, no_grad_below) : no_grad_below;
+  const Level cut_below = link ? std::max(link->cut_below, this_thread.no_grad_below) : this_thread.no_grad_below;
   return cut_below == 0 ? alive : without_derivatives(alive, 0, cut_below);
 }
 
 /// The tensor's value as a variable of the recordings, `from` and around it, that the tensor is from outside of: of the
 /// outermost first, whose variables the next one captures. A number that the function writes is born inside.
-ValueRef captured(const Tensor& tensor, ValueRef value, Interpreter* from = innermost) {
+ValueRef captured(const Tensor& tensor, ValueRef value, Interpreter* from = this_thread.innermost) {
   Interpreter* recorder = recorder_of_everything(from);
   if (!recorder || recorder->level <= std::max(value->level, birth_of(*tensor.cell()))) return value;
   return recorder->capture(tensor, captured(tensor, std::move(value), recorder->parent));
@@ -319,15 +314,15 @@ ValueRef captured(const Tensor& tensor, ValueRef value, Interpreter* from = inne
 
 /// What `read` gives of a value that `live` has given.
 ValueRef as_it_runs(const Tensor& tensor, ValueRef alive) {
-  if (narrowed_levels != 0 && alive->level != 0) alive = in_running_lanes(std::move(alive));
-  return recordings_of_programs == 0 ? alive : captured(tensor, std::move(alive));
+  if (this_thread.narrowed_levels != 0 && alive->level != 0) alive = in_running_lanes(std::move(alive));
+  return this_thread.recordings_of_programs == 0 ? alive : captured(tensor, std::move(alive));
 }
 
 }  // namespace
 
 ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
-  if (value->level == 0) return recordings_of_programs == 0 ? value : captured(tensor, value);
+  if (value->level == 0) return this_thread.recordings_of_programs == 0 ? value : captured(tensor, value);
   return as_it_runs(tensor, read_whole(tensor, value, op));
 }
 
@@ -347,12 +342,23 @@ Tensor without_switched_off(const Tensor& tensor, const char* op) {
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
 
+namespace {
+
+/// One level further out than the handler.
+Values processed(Interpreter& handler, Op op, std::span<const ValueRef> inputs) {
+  const With<&ThreadContext::of_the_user> user(this_thread.of_the_user ? this_thread.of_the_user
+                                                                       : this_thread.innermost);
+  const AtLevel below(handler.parent);
+  return handler.process(op, inputs);
+}
+
+}  // namespace
+
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
   const Level home = op.rules->home ? op.rules->home(op.parameters) : 0,
               deepest = std::max({home, deepest_level(inputs), level_of_draws(op)});
   if (Interpreter* recorder = recorder_from_inside(op, inputs, deepest)) [[unlikely]] {
-    const Below below(recorder);
-    return recorder->process(op, inputs);
+    return processed(*recorder, op, inputs);
   }
   if (deepest == 0) return evaluate(op, inputs);
   Interpreter* handler = find_interpreter(deepest);
@@ -360,11 +366,11 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
     raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");
   if (!handler || switched_off(*handler)) {
     Values alive;
-    for (const ValueRef& v : inputs) alive.push_back(without_derivatives(live(v, op.rules->name), 0, no_grad_below));
+    for (const ValueRef& v : inputs)
+      alive.push_back(without_derivatives(live(v, op.rules->name), 0, this_thread.no_grad_below));
     return dispatch(op, {alive.data(), alive.size()});
   }
-  const Below below(handler);
-  return handler->process(op, inputs);
+  return processed(*handler, op, inputs);
 }
 
 namespace {
@@ -392,13 +398,13 @@ void keep_tangents(ValueRef& part) {
 
 ValueRef part_to_keep(const Tensor& base, ValueRef part) {
   const Cell* const root = root_of(base.cell());
-  if (!innermost || root->version == 0) return part;
+  if (!this_thread.innermost || root->version == 0) return part;
   const Level birth = birth_of(*root);
   const auto may_keep = [&](const Interpreter& i) {
     const bool holds_on = i.kind == ValueKind::taped || (i.kind == ValueKind::recorded && !i.sees_everything());
     return holds_on && (i.level <= birth || i.lets_write(root));
   };
-  const Interpreter* keeper = innermost;
+  const Interpreter* keeper = this_thread.innermost;
   while (keeper && !may_keep(*keeper)) keeper = keeper->parent;
   if (keeper) keep_part(part);
   else keep_tangents(part);
@@ -412,7 +418,7 @@ Tensor view_of(Op op, const Tensor& base) {
   require_defined(op.rules->name, base, 0);
   Owned<Link> link = view_link(base, op);
   const ValueRef whole = as_it_runs(base, live(value_of(base), op.rules->name));
-  const AllDerivatives kept;
+  const NoGradBelow none(0);
   return make_view(part_to_keep(base, std::move(dispatch(op, {&whole, 1})[0])), current_level(), std::move(link));
 }
 
@@ -452,9 +458,9 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
       return apply_one(op, pointers.data(), count);
     }
   }
-  if (innermost && innermost->is_given_up()) [[unlikely]]
+  if (this_thread.innermost && this_thread.innermost->is_given_up()) [[unlikely]]
     Interpreter::sweep();
-  if (!innermost) [[likely]] {
+  if (!this_thread.innermost) [[likely]] {
     Tensor result;
     if (evaluate_directly(op, inputs, count, result)) return result;
   }
@@ -475,7 +481,7 @@ void require_operand_count(const Rules& rules, std::size_t count) {
   const int wanted = rules.kind == Kind::elementwise ? rules.loops()->inputs : rules.operands;
   if (wanted < 0 && count == 0 && rules.kind != Kind::custom) fail("at least 1");
   if (wanted >= 0 && count != static_cast<std::size_t>(wanted)) fail(std::to_string(wanted));
-  if (count > max_operands && innermost && rules.kind != Kind::custom)
+  if (count > max_operands && this_thread.innermost && rules.kind != Kind::custom)
     fail("at most " + std::to_string(max_operands) + " inside a transform");
 }
 
@@ -498,7 +504,7 @@ bool is_inlined(Op op, std::span<const ValueRef> values) {
   const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };
   if (!op.rules->keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;
   const Interpreter* recording = op.rules->inlined ? recorder_of_everything() : nullptr;
-  return recording && recording != innermost && deepest <= recording->level;
+  return recording && recording != this_thread.innermost && deepest <= recording->level;
 }
 
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may
@@ -519,7 +525,7 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   require_operand_count(*op.rules, inputs.size());
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
-  if (!innermost && !op.rules->is_view) {
+  if (!this_thread.innermost && !op.rules->is_view) {
     Tensor result;
     if (evaluate_directly(op, pointers.data(), pointers.size(), result)) return Tensors{std::move(result)};
   }
@@ -544,8 +550,8 @@ Types types_of(Op op, const Types& inputs) {
 }
 
 bool inside_transform() {
-  if (innermost && innermost->is_given_up()) Interpreter::sweep();
-  return innermost != nullptr;
+  if (this_thread.innermost && this_thread.innermost->is_given_up()) Interpreter::sweep();
+  return this_thread.innermost != nullptr;
 }
 
 std::vector<const Rules*>& registry() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "primitive/thread_context.h"
 #include "ricci/owned.h"
 #include "ricci/primitive.h"
 #include "tensor/value.h"
@@ -109,66 +110,20 @@ class Interpreter {
   RunningRow row_;  // of a copy none: the original's tells
 };
 
-/// The innermost running transform; null at the eager level.
-extern thread_local constinit Interpreter* innermost __attribute__((tls_model("initial-exec")));
-/// Inside a rule: the innermost transform of the user's call, for error texts. Else null.
-extern thread_local constinit Interpreter* of_the_user;
-/// Differentiating levels up to this one are switched off by no_grad.
-extern thread_local constinit Level no_grad_below;
-
-/// How many running vmaps run only some of their examples at the moment.
-extern thread_local constinit int narrowed_levels;
-
-/// How many recordings are running that see everything.
-extern thread_local constinit int recordings_of_programs;
-
 /// Whether a level differentiates, but not now: inside no_grad.
-inline bool switched_off(Level level, bool differentiates) { return level <= no_grad_below && differentiates; }
+inline bool switched_off(Level level, bool differentiates) {
+  return level <= this_thread.no_grad_below && differentiates;
+}
 inline bool switched_off(const Interpreter& i) { return switched_off(i.level, i.differentiates()); }
 
-inline Level current_level() { return innermost ? innermost->level : 0; }
+inline Level current_level() { return this_thread.innermost ? this_thread.innermost->level : 0; }
 /// The innermost running level that differentiates; 0 if there is none that no_grad has not switched off.
 Level innermost_derivative();
 
-/// While it lives, operations run one level below `interpreter`.
-class Below {
- public:
-  explicit Below(Interpreter* interpreter) : saved_(innermost), saved_user_(of_the_user) {
-    if (!of_the_user) of_the_user = innermost;
-    innermost = interpreter->parent;
-  }
-  Below(const Below&) = delete;
-  ~Below() {
-    innermost = saved_;
-    of_the_user = saved_user_;
-  }
-
- private:
-  Interpreter* saved_;
-  Interpreter* saved_user_;
-};
-
-/// While it lives, operations run at the level of `interpreter` itself: all transforms inside it are set aside.
-class AtLevel {
- public:
-  explicit AtLevel(Interpreter* interpreter) : saved_(innermost) { innermost = interpreter; }
-  AtLevel(const AtLevel&) = delete;
-  ~AtLevel() { innermost = saved_; }
-
- private:
-  Interpreter* saved_;
-};
-
-/// While it lives, no_grad switches nothing off.
-class AllDerivatives {
- public:
-  AllDerivatives() : saved_(no_grad_below) { no_grad_below = 0; }
-  AllDerivatives(const AllDerivatives&) = delete;
-  ~AllDerivatives() { no_grad_below = saved_; }
-
- private:
-  Level saved_;
-};
+/// While it lives, operations run at this level: all transforms inside it are set aside.
+using AtLevel = With<&ThreadContext::innermost>;
+/// While it lives, no_grad switches off these levels alone; with 0, none.
+using NoGradBelow = With<&ThreadContext::no_grad_below>;
 
 /// While it lives, recordings inside this level see only operations on their own values, so what runs is not recorded.
 class OutsideRecordings {
@@ -187,15 +142,15 @@ class UserFunctionInRule {
  public:
   UserFunctionInRule();
   UserFunctionInRule(const UserFunctionInRule&) = delete;
-  ~UserFunctionInRule();
 
  private:
   friend const Interpreter* find_set_aside(Level level);
   friend std::vector<const Interpreter*> whole_nest();
   friend bool is_around_rule(const Interpreter& interpreter);
   Interpreter* const caller_;  // innermost where the user called the operation
-  Interpreter* const saved_user_;
   const UserFunctionInRule* const outer_;
+  const With<&ThreadContext::of_the_user> user_{nullptr};
+  const With<&ThreadContext::function_in_rule> innermost_{this};
 };
 
 /// While it lives, the rules of a reverse transform run, whose function has been left: errors name that transform too.
@@ -203,11 +158,13 @@ class BackwardPass {
  public:
   explicit BackwardPass(const Entry& entry);
   BackwardPass(const BackwardPass&) = delete;
-  ~BackwardPass();
 
   const Entry entry;
   const Level around;  // the level it runs at
   const BackwardPass* const outer;
+
+ private:
+  const With<&ThreadContext::backward> innermost_{this};
 };
 
 /// The running transform with this level that is set aside; null if there is none.
@@ -237,7 +194,7 @@ Types types_of(Op op, const Types& inputs);
 void require_operand_count(const Rules& rules, std::size_t count);
 
 /// The innermost interpreter that sees everything, `from` or around it.
-Interpreter* recorder_of_everything(Interpreter* from = innermost);
+Interpreter* recorder_of_everything(Interpreter* from = this_thread.innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.
 bool any_symbol(Op op);
 /// Replaces sizes that depend on a recording's inputs by the numbers they are, under a guard there.

@@ -7,7 +7,9 @@
 
 namespace ricci {
 
-no_grad::no_grad() : saved_(no_grad_below) { no_grad_below = std::max(no_grad_below, current_level()); }
-no_grad::~no_grad() { no_grad_below = saved_; }
+no_grad::no_grad() : saved_(this_thread.no_grad_below) {
+  this_thread.no_grad_below = std::max(this_thread.no_grad_below, current_level());
+}
+no_grad::~no_grad() { this_thread.no_grad_below = saved_; }
 
 }  // namespace ricci

@@ -135,10 +135,6 @@ std::string name_of_function(const char* symbol) {
   return holds("operator") ? "" : name;
 }
 
-thread_local constinit const BackwardPass* backward = nullptr;
-
-thread_local constinit const RunsInside* runs_inside = nullptr;
-
 bool are_one(const Entry& a, const Entry& b) {
   const auto text = [](const char* x) { return std::string_view(x ? x : ""); };
   return text(a.name) == text(b.name) && text(a.file) == text(b.file) && a.line == b.line && a.axis == b.axis &&
@@ -151,7 +147,7 @@ bool is_of_the_user(const Entry& entry) { return entry.name && !is_own_file(entr
 /// named once: a jet, or one whose levels are of two kinds.
 template <class Add>
 void for_each_entry(Level outside, const Add& add) {
-  const BackwardPass* pass = backward;
+  const BackwardPass* pass = this_thread.backward;
   const auto add_passes_inside = [&](Level level) {
     for (; pass && pass->around >= level; pass = pass->outer) add(pass->entry);
   };
@@ -169,7 +165,7 @@ void for_each_entry(Level outside, const Add& add) {
 
 std::string nest() {
   std::string text;
-  for (const RunsInside* run = runs_inside; run; run = run->outer)
+  for (const RunsInside* run = this_thread.runs_inside; run; run = run->outer)
     if (run->nest)
       for (const std::string& transform : *run->nest) text += ", inside " + transform;
   for_each_entry(0, [&](const Entry& entry) {
@@ -238,10 +234,8 @@ namespace {
 
 void set_caller_place(CallerPlace place) { caller_place = place; }
 
-RunsInside::RunsInside(const RecordedNest& recorded) : nest(recorded), around(current_level()), outer(runs_inside) {
-  runs_inside = this;
-}
-RunsInside::~RunsInside() { runs_inside = outer; }
+RunsInside::RunsInside(const RecordedNest& recorded)
+    : nest(recorded), around(current_level()), outer(this_thread.runs_inside) {}
 
 RecordedNest joined(const RecordedNest& inner, const RecordedNest& outer) {
   if (!inner || !outer) return inner ? inner : outer;
@@ -253,7 +247,7 @@ RecordedNest joined(const RecordedNest& inner, const RecordedNest& outer) {
 RecordedNest NestInside::now() {
   std::vector<std::uint64_t> entries;
   std::vector<RecordedNest> of_equations;
-  for (const RunsInside* run = runs_inside; run && run->around >= outside_; run = run->outer)
+  for (const RunsInside* run = this_thread.runs_inside; run && run->around >= outside_; run = run->outer)
     if (run->nest) of_equations.push_back(run->nest);
   const auto address = [](const char* text) { return reinterpret_cast<std::uintptr_t>(text); };
   for_each_entry(outside_, [&](const Entry& e) {
@@ -272,10 +266,8 @@ RecordedNest NestInside::now() {
   return nest_ = all.empty() ? nullptr : std::make_shared<const std::vector<std::string>>(std::move(all));
 }
 
-BackwardPass::BackwardPass(const Entry& transform) : entry(transform), around(current_level()), outer(backward) {
-  backward = this;
-}
-BackwardPass::~BackwardPass() { backward = outer; }
+BackwardPass::BackwardPass(const Entry& transform)
+    : entry(transform), around(current_level()), outer(this_thread.backward) {}
 
 std::string at(const char* file, unsigned line) {
   return *file && !is_own_file(file) ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")"
@@ -290,14 +282,12 @@ void require_defined(const char* op, const Tensor& x, int operand) {
                       " is an undefined Tensor; give it a value first");
 }
 
-thread_local constinit const char* Called::current_ = nullptr;
-
 std::string Called::renamed(const std::string& text) {
-  if (!current_) return text;
+  if (!this_thread.called) return text;
   const std::size_t end = text.find(": ");
   const std::string_view start(text.data(), end == std::string::npos ? 0 : end);
   const bool is_name = !start.empty() && start.find(' ') == std::string_view::npos;
-  return current_ + (is_name ? text.substr(end) : ": " + text);
+  return this_thread.called + (is_name ? text.substr(end) : ": " + text);
 }
 
 std::string with_context(const std::string& text) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/value.h"
+#include "primitive/thread_context.h"
 
 namespace ricci {
 
@@ -38,11 +38,13 @@ class RunsInside {
  public:
   explicit RunsInside(const RecordedNest& nest);
   RunsInside(const RunsInside&) = delete;
-  ~RunsInside();
 
   const RecordedNest& nest;
   const Level around;  // the level it runs at
   const RunsInside* const outer;
+
+ private:
+  const With<&ThreadContext::runs_inside> innermost_{this};
 };
 
 }  // namespace ricci

@@ -84,7 +84,8 @@ Cell* copy_of_unseen(const SmallVector<Cell*, 8>& views, const Value& root) {
 /// the root's, and the copy a view of all of it: a write to y passes through no other view, and the old elements end.
 void give_copy_to_unseen_root(Cell* cell) {
   Cell* const root = root_of(cell);
-  if (!root->refs.is(1) || root == cell || root->link || home_of(root)->lends || narrowed_levels != 0) return;
+  if (!root->refs.is(1) || root == cell || root->link || home_of(root)->lends || this_thread.narrowed_levels != 0)
+    return;
   const SmallVector<Cell*, 8> views = views_to_root(cell);
   Cell* const copy = copy_of_unseen(views, *root->value);
   if (!copy) return;
@@ -157,7 +158,7 @@ void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit)
 /// The rule: each of them must allow the write.
 void check_levels(Cell* target, const Value& value, const Type& target_type, const char* name) {
   const std::string start = std::string(name) + ": the target " + to_string(target_type);
-  for_each_younger(target, innermost, [&](const Interpreter& i, const Cell* root) {
+  for_each_younger(target, this_thread.innermost, [&](const Interpreter& i, const Cell* root) {
     if (i.differentiates() && !switched_off(i) && !i.lets_write(root)) {
       const SmallVector<Cell*, 8> views = views_to_root(target);
       if (std::any_of(views.begin(), views.end(), [&](const Cell* view) { return i.lets_write(view); }))
@@ -231,7 +232,7 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op)
     : rules(op.rules), parameters(op.rules->parameters, op.parameters) {
   base = base_tensor;
   seen = root_of(base.cell())->version;
-  cut_below = no_grad_below;
+  cut_below = this_thread.no_grad_below;
 }
 
 OperationLink::OperationLink(const Tensor& base_tensor, Op op, const OperationLink& replaced)
@@ -243,13 +244,13 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op, const OperationLi
 /// Computed where the view was made: a branch or a recording that has begun since may be the first to look at it, but
 /// has no part in it.
 ValueRef OperationLink::value_of(const ValueRef& base_value) const {
-  const AllDerivatives kept;
+  const NoGradBelow none(0);
   const Level deepest = std::max(made_at_, base_value->level);
-  Interpreter* there = innermost;
+  Interpreter* there = this_thread.innermost;
   while (there && there->level > deepest) there = there->parent;
   const AtLevel outside(there);
   std::optional<InLanesOf> all;
-  if (narrowed_levels != 0) {
+  if (this_thread.narrowed_levels != 0) {
     const Tensor of_base = wrap(base_value);
     all.emplace(std::span(&of_base, 1), true);
   }
@@ -258,7 +259,7 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
 }
 
 ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& value) const {
-  const AllDerivatives kept;  // of the elements that the view does not show
+  const NoGradBelow none(0);  // of the elements that the view does not show
   const Op self = op();
   return put_through_views({&self, 1}, base_value, value);
 }
@@ -347,7 +348,7 @@ void OperationLink::operator delete(void* link, std::size_t bytes) { pool::relea
 
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value) {
   const Interpreter* found = nullptr;
-  for_each_younger(target.cell(), innermost, [&](const Interpreter& i, const Cell*) {
+  for_each_younger(target.cell(), this_thread.innermost, [&](const Interpreter& i, const Cell*) {
     if (!found && i.kind == ValueKind::batched && has_level(*value, i.level)) found = &i;
   });
   return found;
@@ -398,7 +399,7 @@ void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::s
   if (!target.defined()) require_defined(in_place_name(op.rules->name, target, inputs).c_str(), target, 0);
   Tensor result;
   try {
-    if (!innermost && write_directly(target, op, inputs, count)) return;
+    if (!this_thread.innermost && write_directly(target, op, inputs, count)) return;
     result = apply_one(op, inputs, count);
   } catch (const Error&) {
     check_operands(in_place_name(op.rules->name, target, inputs).c_str(), op, inputs, count);
@@ -531,7 +532,7 @@ void assign(Cell* cell, ValueRef value, GivenAway* given = nullptr) {
     {
       const GivenAway::Offer offer(given);
       if (!ops.empty()) {
-        const AllDerivatives kept;  // of the elements that the views do not show
+        const NoGradBelow none(0);  // of the elements that the views do not show
         const Value* elements = innermost_part(*changes[0].value, ValueKind::array);
         const auto base_after =
             given && elements && given->has_overwritten(*elements) ? base_of_shown : put_through_views;
@@ -562,7 +563,7 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   require_defined(name, target, 0);
   require_defined(name, source, 1);
   if (target.is_same(source) && !loses_derivative(source, name)) return;
-  if (!innermost && copy_directly(target, source, name)) return;
+  if (!this_thread.innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   ValueRef value = read_to_write(conform(source, have, name), name);
   check_write(target, value, name);

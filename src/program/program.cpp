@@ -270,7 +270,7 @@ class RunningVariables {
 /// The results of an operation whose operands nobody else needs where `operands` holds them alone: their elements may
 /// become the result's.
 Tensors apply_last(Op op, const Tensors& operands) {
-  if (op.rules->kind == Kind::elementwise && !innermost)
+  if (op.rules->kind == Kind::elementwise && !this_thread.innermost)
     if (Tensor result = applied_in_place(op, operands); result.defined()) return Tensors{std::move(result)};
   const auto apply = [&] { return apply_all(op, {operands.data(), operands.size()}); };
   if (!op.rules->overwrite) return apply();

@@ -291,7 +291,7 @@ std::string name_of(const BatchInterpreter& vmap) {
 }
 
 void require_no_error_mode(const char* op) {
-  for (const Interpreter* i = innermost; i; i = i->parent) {
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& level = static_cast<const BatchInterpreter&>(*i);
     if (level.examples.randomness == Randomness::error && has_part_in_draws(level)) raise_refused(op, level);
@@ -303,7 +303,7 @@ void require_no_error_mode(const char* op) {
 /// levels around the recording have no part in it.
 SmallVector<const BatchInterpreter*, 4> drawing_levels() {
   SmallVector<const BatchInterpreter*, 4> inwards;
-  for (const Interpreter* i = innermost; i && !i->sees_everything(); i = i->parent) {
+  for (const Interpreter* i = this_thread.innermost; i && !i->sees_everything(); i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto* level = static_cast<const BatchInterpreter*>(i);
     if (level->examples.randomness == Randomness::different && has_part_in_draws(*level)) inwards.push_back(level);
@@ -416,7 +416,7 @@ template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
   const StreamPosition at = next_draw(generator);
   if (at.place.defined()) return apply(DrawnAt<Numbers>{numbers, shape, at.position, 1, 1, {{0}, 1}}, at.place);
-  if (!innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
+  if (!this_thread.innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
   const DrawingExamples examples;
   const Shape all = examples.shape_of_all(shape);
   const Size rows = examples.rows.numel();

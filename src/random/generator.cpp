@@ -7,7 +7,7 @@
 namespace ricci {
 
 GeneratorState Generator::get_state() const {
-  if (streams_of(innermost) || innermost_recording())
+  if (streams_of(this_thread.innermost) || innermost_recording())
     raise<TransformError>(
         "get_state: a function that is mapped or recorded draws from streams of its own, which a generator's state "
         "does not tell; ask for the state outside");

@@ -156,7 +156,7 @@ ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& 
   Interpreter* interpreter = find_interpreter(level);
   if (!interpreter) return base_value;
   const AtLevel outside(interpreter->parent);
-  const AllDerivatives kept;  // of what is beside a part that was written
+  const NoGradBelow none(0);  // of what is beside a part that was written
   const ValueRef rows = value_of_caller(*interpreter, value);
   return axis == 0 ? rows : read(contiguous(movedim(wrap(rows), 0, axis)), "write");
 }

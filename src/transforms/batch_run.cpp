@@ -88,7 +88,7 @@ struct BatchRun::State {
   bool first = true;
   Level level = 0;                  // of the last run
   std::vector<LaneSetRef> waiting;  // of the running chunk
-  StreamScope streams{streams_of(innermost), options.randomness};
+  StreamScope streams{streams_of(this_thread.innermost), options.randomness};
   std::unique_ptr<BatchInterpreter> interpreter;
   tree::Structure result_structure;
   std::vector<Part> parts;
@@ -239,7 +239,7 @@ BatchRun::~BatchRun() {
   State& s = *state_;
   if (s.is_done) return;
   s.interpreter.reset();
-  const AllDerivatives kept;
+  const NoGradBelow none(0);
   try {
     s.noted.restore();
   } catch (...) {}  // there is one under way

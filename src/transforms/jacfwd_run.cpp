@@ -33,7 +33,7 @@ struct ForwardJacobian::State {
   std::vector<Type> output_types;
   std::vector<Tensor> outputs;             // the values of those that have no derivative
   std::vector<std::vector<Tensor>> parts;  // one per output leaf: [rows, out shape…] of each chunk
-  StreamScope streams{streams_of(innermost), options.randomness};
+  StreamScope streams{streams_of(this_thread.innermost), options.randomness};
   std::unique_ptr<BatchInterpreter> batch;
   std::unique_ptr<DualInterpreter> dual;  // inside it
 

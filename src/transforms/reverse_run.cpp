@@ -290,7 +290,7 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
   for (const tree::Walk& walk : inputs)
     for (const Tensor* leaf : walk.leaves) kept.push_back(*leaf);
 
-  StreamScope streams(streams_of(innermost), options.randomness);
+  StreamScope streams(streams_of(this_thread.innermost), options.randomness);
   std::vector<Tensor> jacobians;
   for (std::size_t leaf = 0; leaf < output.leaves.size(); ++leaf) {
     const Type& out = s.output_types[leaf];

@@ -50,7 +50,7 @@ const Value* batched_inside(const Value& value, Level level) {
 /// With the derivatives that no_grad switches off now: watching cuts none, and a loss is asked for after it was
 /// recorded.
 ValueRef whole_value(const Tensor& tensor) {
-  const AllDerivatives kept;
+  const NoGradBelow none(0);
   return read(tensor, "Tape");
 }
 

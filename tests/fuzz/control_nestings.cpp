@@ -236,7 +236,7 @@ return rc.custom_root(lambda y: y + y * y * y - right, right * 0, solve, solve_l
 /// The examples that run in each vmap but those whose examples part for good.
 std::vector<rc::LaneSetRef> running_lanes() {
   std::vector<rc::LaneSetRef> lanes;
-  for (const rc::Interpreter* i = rc::innermost; i; i = i->parent) {
+  for (const rc::Interpreter* i = rc::this_thread.innermost; i; i = i->parent) {
     if (i->kind != rc::ValueKind::batched) continue;
     const auto& batch = static_cast<const rc::BatchInterpreter&>(*i);
     if (batch.parts == rc::Parts::nowhere) lanes.push_back(batch.lanes);
@@ -247,14 +247,14 @@ std::vector<rc::LaneSetRef> running_lanes() {
 /// A catch goes on in the transform where it stands, whatever was thrown further in.
 Written caught(Dice&, const Function& f, const Function& g) {
   const auto run = [=](const Tensor& x) {
-    const rc::Interpreter* const here = rc::innermost;
-    const rc::Level quiet = rc::no_grad_below;
+    const rc::Interpreter* const here = rc::this_thread.innermost;
+    const rc::Level quiet = rc::this_thread.no_grad_below;
     const auto running = running_lanes();
     try {
       return f(x);
     } catch (...) {
-      if (rc::innermost != here) world().broken = "a transform is still active in a catch";
-      if (rc::no_grad_below != quiet) world().broken = "no_grad is still active in a catch";
+      if (rc::this_thread.innermost != here) world().broken = "a transform is still active in a catch";
+      if (rc::this_thread.no_grad_below != quiet) world().broken = "no_grad is still active in a catch";
       if (running_lanes() != running) world().broken = "examples are still set aside in a catch";
     }
     return g(x);

@@ -147,9 +147,9 @@ class RandomPrograms : public testing::TestWithParam<int> {
   }
   static void expect_nothing_active() {
     EXPECT_FALSE(rc::inside_transform());
-    EXPECT_EQ(rc::of_the_user, nullptr);
-    EXPECT_EQ(rc::narrowed_levels, 0);
-    EXPECT_EQ(rc::no_grad_below, 0U);
+    EXPECT_EQ(rc::this_thread.of_the_user, nullptr);
+    EXPECT_EQ(rc::this_thread.narrowed_levels, 0);
+    EXPECT_EQ(rc::this_thread.no_grad_below, 0U);
     static const std::vector<double> draws = first_draws();
     EXPECT_EQ(first_draws(), draws) << "draws do not come from the generator";
     EXPECT_EQ(world().broken, "");

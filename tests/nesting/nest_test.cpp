@@ -189,6 +189,19 @@ TEST(Nest, TakenFurtherOutLeavesNoGradOfWhatRunsInsideItOn) {
   expect_values(f(number(3)), {9});
 }
 
+TEST(Nest, TheSearchForNaNGoesWithIt) {
+  const auto roots = [](Tensor x) { return sqrt(x).sum(); };
+  const auto elsewhere = [&](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    return on_another_thread([&] {
+      const rc::Inside scope(here);
+      return rc::grad(roots)(x).sum();
+    });
+  };
+  const rc::detect_anomaly guard;
+  EXPECT_THROW(rc::grad(elsewhere)(doubles({-1})), rc::ValueError);
+}
+
 TEST(Nest, TheDefaultDTypeOfAScopeGoesWithIt) {
   const rc::Nest doubles_here = [] {
     const rc::DefaultDType scope(rc::float64);

@@ -1,0 +1,68 @@
+// What a thread is doing: all that operations, rules and errors ask of the thread they run on, on one page. A scope
+// sets one field and puts it back (`With`). Knows nothing of what the fields point to.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "tensor/value.h"
+
+namespace ricci {
+
+class BackwardPass;
+class CatchesCaptures;
+class DrawSource;
+class Interpreter;
+class RunsInside;
+class UserFunctionInRule;
+struct SetAside;
+
+struct ThreadContext {
+  // ── the transforms ──
+  Interpreter* innermost = nullptr;  // the innermost one that runs; null at the eager level
+  Interpreter* of_the_user =
+      nullptr;                     // inside a rule: the innermost one of the user's call, for error texts; else null
+  Level no_grad_below = 0;         // differentiating levels up to this one are switched off by no_grad
+  int running = 0;                 // how many there are
+  int narrowed_levels = 0;         // how many vmaps run only some of their examples
+  int recordings_of_programs = 0;  // how many recordings see everything
+  int operations_of_jets = 0;      // how many operations run that jets remember
+  std::size_t given_up_seen = 0;   // how many of those that were given up this thread has looked for on its stack
+
+  // ── rules of custom operations ──
+  const UserFunctionInRule* function_in_rule = nullptr;  // the innermost function of the user's that a rule runs
+  const std::string* rule = nullptr;                     // what errors call the operation whose rule runs
+  const SetAside* set_aside_elsewhere = nullptr;         // where the nest was taken that the thread has entered
+  CatchesCaptures* captures = nullptr;                   // who is told of a tensor that a rule does not reach
+
+  // ── draws ──
+  DrawSource* draws = nullptr;  // the innermost source that draws ask first
+
+  // ── what errors name, and what is looked for ──
+  const char* called = nullptr;             // the operation that the user called
+  const BackwardPass* backward = nullptr;   // the innermost one
+  const RunsInside* runs_inside = nullptr;  // the nest that the innermost running equation was recorded in
+  int searches_for_nan = 0;                 // how many detect_anomaly live
+  int typing_depth = -1;  // of conditionals in a branch that is written down for its type; -1: none is
+};
+
+/// By initial-exec, as each small operation asks.
+extern thread_local constinit ThreadContext this_thread __attribute__((tls_model("initial-exec")));
+
+/// While it lives, a field of the thread's context has another value.
+///   const With<&ThreadContext::no_grad_below> all_derivatives(0);
+template <auto Field>
+class With {
+ public:
+  using Type = std::remove_reference_t<decltype(std::declval<ThreadContext&>().*Field)>;
+  explicit With(Type value) : before_(std::exchange(this_thread.*Field, value)) {}
+  With(const With&) = delete;
+  ~With() { this_thread.*Field = before_; }
+
+ private:
+  const Type before_;
+};
+
+}  // namespace ricci
