@@ -1,5 +1,7 @@
 // Rules of simplifying for views, and for parts of an array that are replaced.
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 #include "primitive/interpreter.h"
@@ -103,18 +105,23 @@ void Simplifier::makes_what_is_shown(Equation& e) const {
   e.has_symbols = has_symbols(e.op());
 }
 
-/// A view that shows all of its base as it is gives its base; what an operation undoes that undoes itself is given.
+/// A view that shows all of its base as it is gives its base. So do two of them, as `permute (permute x)`, if neither
+/// ever copies: a copy lies in another order than its base may. What an operation undoes that undoes itself is given.
 std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
   if (e.inputs.size() != 1 || e.outputs.size() != 1) return std::nullopt;
-  const auto shows_all_as_it_is = [&] {
-    return SampleSizes::of_all([&](int sample) {
-      const ElementLayout before(type_of(e.inputs[0]), sizes_, sample);
-      ElementLayout after = before;
-      return after.pass(e) && before == after;
-    });
+  const auto shows_all_of = [&](Variable base, std::span<const Equation* const> views, ElementLayout::Rows rows) {
+    return are_same(type_of(base), type_of(e.outputs[0])) && SampleSizes::of_all([&](int sample) {
+             const ElementLayout before(type_of(base), sizes_, sample, rows);
+             ElementLayout after = before;
+             return std::ranges::all_of(views, [&](const Equation* view) { return after.pass(*view); }) &&
+                    before == after;
+           });
   };
-  if (e.rules->is_view && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) && shows_all_as_it_is())
-    return e.inputs[0];
+  const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
+  if (e.rules->is_view && shows_all_of(e.inputs[0], std::array{&e}, ElementLayout::Rows::dense)) return e.inputs[0];
+  if (shown && shown->rules->is_view &&
+      shows_all_of(shown->inputs[0], std::array{shown, &e}, ElementLayout::Rows::with_gaps))
+    return shown->inputs[0];
   const Equation* const first = e.rules->undoes_itself ? maker(e.inputs[0]) : nullptr;
   if (!first || !are_same_operation(*first, e) || !lies_dense(first->inputs[0])) return std::nullopt;
   return are_same(type_of(first->inputs[0]), type_of(e.outputs[0])) ? std::optional(first->inputs[0]) : std::nullopt;

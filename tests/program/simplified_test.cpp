@@ -65,6 +65,22 @@ TEST(Simplified, LeavesOutViewsThatChangeNothingAndViewsOfViews) {
             "}\n");
 }
 
+TEST(Simplified, LeavesOutTwoViewsThatChangeNothingTogether) {
+  EXPECT_EQ(simplified("program(a: f32[s0,3]) {\n"
+                       "  b: f32[3,s0] = permute[axes=(1,0)] a\n"
+                       "  c: f32[s0,3] = permute[axes=(1,0)] b\n"
+                       "  d: f32[s0,3] = sin c\n"
+                       "  e: f32[3,s0] = sin b\n"
+                       "  return d e\n"
+                       "}\n"),
+            "program(a: f32[s0,3]) {\n"
+            "  b: f32[3,s0] = permute[axes=(1,0)] a\n"
+            "  c: f32[s0,3] = sin a\n"
+            "  d: f32[3,s0] = sin b\n"
+            "  return c d\n"
+            "}\n");
+}
+
 /// A square that was transposed has the type that it had, and other elements in its places.
 TEST(Simplified, KeepsViewsThatChangeTheOrder) {
   const char* const transposed =
