@@ -42,6 +42,7 @@ std::vector<Case> nested_optimisation();     // W18
 std::vector<Case> material_points();         // W19
 std::vector<Case> arms();                    // arm
 std::vector<Case> common_loops();            // loops
+std::vector<Case> reproducers();             // asked
 std::vector<Case> parting_lanes();           // lanes: JAX has some of them
 std::vector<Case> long_tapes();              // tape: no rival has them
 std::vector<Case> operations();              // single ones, for threads

@@ -33,6 +33,7 @@ std::vector<bench::Case> all_cases() {
                               bench::material_points,
                               bench::arms,
                               bench::common_loops,
+                              bench::reproducers,
                               bench::parting_lanes,
                               bench::long_tapes,
                               bench::operations,

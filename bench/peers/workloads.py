@@ -8,12 +8,13 @@ import numpy
 import lane_workloads
 import layer_workloads
 import loop_workloads
+import reproducers
 from inputs import dense, one_hot_labels, uniform
 
 
 def cases(rival):
     groups = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector,
-              layer_workloads.layers, *lane_workloads.groups, *loop_workloads.groups)
+              layer_workloads.layers, *lane_workloads.groups, *loop_workloads.groups, reproducers.asked)
     return functools.reduce(dict.__or__, (group(rival) for group in groups))
 
 
