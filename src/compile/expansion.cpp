@@ -269,7 +269,7 @@ class Run {
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
     else if (rules.on_elements) expand(op, operands, results[0]);
-    else if (are_numbers(operands)) compute(op, operands, results);
+    else if (are_numbers(operands)) compute(e, op, operands, results);
     else refuse("it does not say what one element of its result is");
     // What must hold would have to hold at each position; the kernel looks at the first one alone.
     if (to_.required.size() > required && options_.outer.is_given()) refuse("it may throw");
@@ -519,7 +519,7 @@ class Run {
     for (Memory& m : in) inputs.push_back(m.view());
     op.rules->eval(op.parameters, outputs, inputs);
   }
-  void compute(Op op, const std::vector<const Elements*>& operands, std::vector<Elements>& results) {
+  void compute(const Equation& e, Op op, const std::vector<const Elements*>& operands, std::vector<Elements>& results) {
     std::vector<Memory> in, out;
     for (const Elements* x : operands) in.push_back(memory_of(*x));
     for (const Elements& y : results) out.emplace_back(y.type);
@@ -528,6 +528,53 @@ class Run {
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i)
         results[r].of[i] = {number_at(out[r], i, is_structural), uniform};
+    if (std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); }))
+      require_same_numbers_of_many(e, op, operands, results);
+  }
+  /// Where `fixed`, an element of each lane, stands for a lane.
+  static std::size_t place_of(const AxisOfLanes& axis, std::int64_t fixed, std::int64_t lane) {
+    return at(fixed / axis.stride * axis.stride * axis.lanes + lane * axis.stride + fixed % axis.stride);
+  }
+  /// Whether all lanes have the same nodes.
+  static bool are_alike(const Elements& x, const AxisOfLanes& axis) {
+    for (std::int64_t fixed = 0; fixed < std::ssize(x.of) / axis.lanes; ++fixed)
+      for (std::int64_t lane = 1; lane < axis.lanes; ++lane)
+        if (x.of[place_of(axis, fixed, lane)].node != x.of[place_of(axis, fixed, 0)].node) return false;
+    return true;
+  }
+  /// What the few lanes of a run have alike, all of many lanes must have: row 3 of an identity is 0 in three lanes, and
+  /// 1 in the fourth.
+  void require_same_numbers_of_many(const Equation& e, Op op, const std::vector<const Elements*>& operands,
+                                    const std::vector<Elements>& results) const {
+    const LaneSizes sizes(whole_, lanes_that_tell(e, {e.rules->parameters, op.parameters}), options_);
+    const OwnedParameters numbers = sizes.put(e);
+    std::vector<Memory> in, out;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const AxisOfLanes few = axis_of_lanes(e.inputs[k], sizes_), many = axis_of_lanes(e.inputs[k], sizes);
+      if (!are_alike(*operands[k], few)) return;  // nor are its results
+      Memory& memory = in.emplace_back(sizes.put(body_.types[at(e.inputs[k])]));
+      const DType dtype = memory.type.dtype;
+      for (std::int64_t fixed = 0; fixed < std::ssize(operands[k]->of) / few.lanes; ++fixed)
+        for (std::int64_t lane = 0; lane < many.lanes; ++lane)
+          std::memcpy(memory.element(static_cast<std::int64_t>(place_of(many, fixed, lane))),
+                      &graph_[operands[k]->of[place_of(few, fixed, 0)].node].payload, element_size(dtype));
+    }
+    for (const Variable v : e.outputs) out.emplace_back(sizes.put(body_.types[at(v)]));
+    run({e.rules, numbers.get()}, out, in);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const AxisOfLanes few = axis_of_lanes(e.outputs[r], sizes_), many = axis_of_lanes(e.outputs[r], sizes);
+      if (few.lanes == 0) continue;
+      for (std::int64_t fixed = 0; fixed < std::ssize(results[r].of) / few.lanes; ++fixed) {
+        const Node first = results[r].of[place_of(few, fixed, 0)].node;
+        bool alike = true;
+        for (std::int64_t lane = 1; lane < few.lanes; ++lane)
+          alike = alike && results[r].of[place_of(few, fixed, lane)].node == first;
+        for (std::int64_t lane = 0; alike && lane < many.lanes; ++lane)
+          if (std::memcmp(out[r].element(static_cast<std::int64_t>(place_of(many, fixed, lane))),
+                          &graph_[first].payload, element_size(out[r].type.dtype)) != 0)
+            refuse("its numbers depend on which lane it is");
+      }
+    }
   }
 
   // ── reductions ──

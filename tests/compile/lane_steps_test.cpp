@@ -74,6 +74,17 @@ TEST_F(LaneSteps, LanesMayBeANumberOfTheFunction) {
   expect_close(kernels({rc::tensor(0.25F)}), program({rc::tensor(0.25F)}));
 }
 
+// Its rows behind the third are 0 in the first three lanes.
+TEST_F(LaneSteps, ARowOfAnIdentityIsNotWhatItsFirstLanesAre) {
+  for (const std::int64_t row : {0, 3, 4}) {
+    const auto f = [row](const Tensor& x) { return rc::eye(5, 100)[row] * sin(x) + cos(x); };
+    const auto open = [row](const Tensor& x) { return rc::eye(5, x.shape()[0])[row] * sin(x) + cos(x); };
+    const Tensor x = rc::rand({100});
+    for (const rc::Program& program : {rc::trace(f)(x), rc::trace(open)(x)})
+      expect_close(with_kernels(program)({x}), program({x}));
+  }
+}
+
 // The slice holds for no two or three lanes: it stands apart, the rest is expanded for them all the same.
 TEST_F(LaneSteps, AFunctionThatSlicesFiftyElementsIsExpandedForFewerLanes) {
   const auto f = [](const Tensor& x, const Tensor& w) {
