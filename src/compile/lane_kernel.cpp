@@ -330,7 +330,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
-  LanePlan plan = planned_for_code(lanes);
+  LanePlan plan = planned_for_code(lanes, options.lanes.in_call());
   if (plan.steps() > options.most_steps)
     return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps",
                          NotExpandable::Because::too_long};

@@ -27,6 +27,8 @@ struct NotExpandable {
 struct OpenSize {
   std::string symbol = {};
   std::int64_t number = 0;
+  std::int64_t stands_for = 0;  // of a number that tells some axes apart (axes_apart.h): their size
+  std::int64_t in_call() const { return stands_for > 0 ? stands_for : number; }
   bool is_given() const { return !symbol.empty() || number > 0; }
   bool is_number(Size size) const { return number > 0 && size.raw() == number; }
   bool operator==(const OpenSize&) const = default;

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "compile/axes_apart.h"
 #include "compile/costs.h"
 #include "control/checks.h"
 #include "kernels/elementwise.h"
@@ -248,7 +250,10 @@ using OneStep = std::variant<Equation, NotExpandable>;
 
 class Grouping {
  public:
-  Grouping(const Program& program, const ExpandOptions& options) : Grouping(program, options, Only()) {
+  /// `lanes`: what they lie along; none: any size.
+  Grouping(const Program& program, const ExpandOptions& options, const std::optional<OpenSize>& lanes = {})
+      : Grouping(program, options, Only()) {
+    lanes_ = lanes;
     computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
     choose_lanes();
     give_levels();
@@ -271,6 +276,17 @@ class Grouping {
       if (auto* const lanes = std::get_if<Equation>(&loop)) return std::move(*lanes);
     }
     return std::nullopt;
+  }
+
+  /// Nothing is left that other lanes could do more for.
+  bool does_all_in_lanes() const { return grouped_ == computing_ && options_.lanes.is_given(); }
+  /// Whether more equations that compute find a place in groups; where none has lanes, the same number in fewer steps.
+  bool does_more_than(const Grouping& other) const {
+    if (grouped_ != other.grouped_) return grouped_ > other.grouped_;
+    const auto steps = [](const Grouping& g) {
+      return std::accumulate(g.steps_.begin(), g.steps_.end(), std::size_t{0});
+    };
+    return !other.options_.lanes.is_given() && steps(*this) < steps(other);
   }
 
   /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
@@ -392,6 +408,7 @@ class Grouping {
     if (most < computing_)
       for (const auto& [outer, lanes] : frequent_pairs(all)) try_lanes(lanes, outer);
     options_ = chosen;
+    grouped_ = most;
     const LaneSizes sizes(body_, 3, options_);
     for (const Equation& e : body_.equations) {
       const auto some_size = [&](const auto& is) {
@@ -432,6 +449,7 @@ class Grouping {
     return pairs;
   }
   std::vector<OpenSize> open_sizes() const {
+    if (lanes_) return {*lanes_};
     std::vector<OpenSize> all;
     const LaneSizes sizes(body_, 3, options_);
     for (const std::string& name : sizes.unknown()) all.push_back({.symbol = name});
@@ -631,7 +649,7 @@ class Grouping {
       if (turns.count_given < 0) return NotExpandable{"no operand tells how many turns there are"};
       group->outer = {.operand = (*kernel)->plan().program.givens[at(turns.count_given)].tensor, .axis = 0};
     }
-    if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
+    if (options.lanes.number > 0) group->lanes = {.number = options.lanes.in_call()};
     group->kernel = *kernel;
     group->fewest_lanes = apart ? (*kernel)->fewest_lanes_of_turns()
                                 : (*kernel)->fewest_lanes(std::ranges::count_if(
@@ -661,7 +679,8 @@ class Grouping {
   std::vector<std::size_t> steps_;  // of one lane
   /// By the equations and whether they are walked: the kernel, and what it took of the steps left.
   mutable std::map<std::pair<std::vector<std::size_t>, bool>, std::pair<OneStep, std::size_t>> made_;
-  std::ptrdiff_t computing_ = 0;  // equations
+  std::optional<OpenSize> lanes_;
+  std::ptrdiff_t computing_ = 0, grouped_ = 0;  // equations; those of them that may stand in groups
   int last_level_ = 0;
 };
 
@@ -696,6 +715,38 @@ Program with_kernels_throughout(const Program& program, const ExpandOptions& opt
   return Program(Shared<const ProgramBody>(body.release()));
 }
 
+namespace {
+
+/// The program with the kernels of `made`, for which axes were told apart; all else is as it was.
+Program with_kernels_of(const Program& made, const Program& program) {
+  auto body = std::make_unique<ProgramBody>(made.body());
+  body->types = program.body().types;
+  std::map<Variable, const Equation*> by_result;
+  for (const Equation& e : program.body().equations)
+    if (!e.outputs.empty()) by_result[e.outputs[0]] = &e;
+  for (Equation& e : body->equations) {
+    const auto before = e.outputs.empty() ? by_result.end() : by_result.find(e.outputs[0]);
+    if (before != by_result.end() && before->second->rules == e.rules) e = *before->second;
+  }
+  return Program(Shared<const ProgramBody>(body.release()));
+}
+
+/// Where a value has several axes of one size, the lanes may lie along one of them.
+Program grouped(const Program& program, const ExpandOptions& options) {
+  Grouping plain(program, options);
+  if (plain.does_all_in_lanes()) return plain.result();
+  std::deque<Program> apart;
+  std::optional<Grouping> best;
+  for (AxesApart& axes : axes_told_apart(program.body(), options, lanes_in_register(DType::float32))) {
+    apart.emplace_back(Shared<const ProgramBody>(new ProgramBody(std::move(axes.body))));
+    Grouping along(apart.back(), options, axes.lanes);
+    if (along.does_more_than(best ? *best : plain)) best.emplace(std::move(along));
+  }
+  return best ? with_kernels_of(best->result(), program) : plain.result();
+}
+
+}  // namespace
+
 Program with_lane_kernels(const Program& program, const ExpandOptions& options) try {
   if (!makes_kernels() || program.equations() == 0) return program;
   std::optional<SymbolScope> scope;
@@ -707,7 +758,7 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   constexpr int most_rounds = 4;
   Program last = program;
   for (int round = 0; round < most_rounds; ++round) {
-    Program next = Grouping(last, options).result();
+    Program next = grouped(last, options);
     const bool has_more = kernels(next) > kernels(last), has_rest = next.equations() > 1;
     last = std::move(next);
     if (!has_more || !has_rest) break;

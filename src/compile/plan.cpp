@@ -207,14 +207,18 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
 
 }  // namespace
 
-LanePlan planned_for_code(const LaneProgram& program) {
+LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes) {
   constexpr std::size_t few = 500;
   LaneProgram apart = lowered(program);
   const std::size_t steps = steps_of(apart);
   const bool stays_whole = steps > few && steps >= 2 * steps_of(program);
   LanePlan plan = planned(stays_whole ? program : std::move(apart));
   if (stays_whole) plan.functions = functions_of(program);
-  if (plan.program.has_lanes) plan.width = width_of(plan, register_bytes()), plan.registers = registers_of(plan);
+  if (plan.program.has_lanes) {
+    plan.width = width_of(plan, register_bytes());
+    plan.registers = registers_of(plan);
+    if (lanes > 0) plan.registers = std::clamp(static_cast<int>(lanes / plan.width), 1, plan.registers);
+  }
   plan.refill = refill_of(plan);
   return plan;
 }

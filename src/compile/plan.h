@@ -92,7 +92,7 @@ FilledCopies filled_copies(const LaneProgram& program, std::size_t inputs, int w
 
 LanePlan planned(LaneProgram program);
 /// Its elementary functions are taken apart (lowering.h), or called where that makes the code much shorter: a compiler
-/// takes its time for each operation.
-LanePlan planned_for_code(const LaneProgram& program);
+/// takes its time for each operation. `lanes`: how many there are in any call; 0: any number.
+LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes = 0);
 
 }  // namespace ricci::compiled
