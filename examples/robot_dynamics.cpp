@@ -269,33 +269,40 @@ bool agrees(const char* what, const Tensor& found, const nlohmann::json& expecte
   return error < 1e-9;
 }
 
-/// The least time of a call, in microseconds.
+/// The least time of a call, in microseconds. Two calls go first: the second may make code for the sizes at hand.
 template <class Call>
-double microseconds(const Call& call, double seconds) {
+double microseconds(const Call& call) {
   using Clock = std::chrono::steady_clock;
-  double least = 1e9, spent = 0;
-  do {
-    const int together = spent == 0 ? 1 : std::clamp(static_cast<int>(20 / least), 1, 100);
+  const auto timed = [&](int together) {
     const Clock::time_point start = Clock::now();
     for (int i = 0; i < together; ++i) call();
-    const double took = std::chrono::duration<double>(Clock::now() - start).count();
-    spent += took, least = std::min(least, 1e6 * took / together);
-  } while (spent < seconds);
+    return 1e6 * std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  call(), call();
+  double least = timed(1), spent = 0;
+  while (spent < 3e5) {
+    const int together = std::clamp(static_cast<int>(20 / least), 1, 100);
+    const double took = timed(together);
+    spent += took, least = std::min(least, took / together);
+  }
   return least;
 }
 
 /// A row of the table: the first call, then the least time of one state, and of each of 16, 256 and 4,096 by vmap.
 template <class F, class... Inputs>
 void time_function(const char* name, const F& f, const Inputs&... inputs) {
+  using Clock = std::chrono::steady_clock;
   const auto fast = rc::compile(f);
-  const double first = microseconds([&] { fast(inputs...); }, 0) / 1000;
-  std::printf("| %-20s | %9.0f | %7.2f |", name, first, microseconds([&] { fast(inputs...); }, 0.3));
+  const Clock::time_point start = Clock::now();
+  fast(inputs...);
+  const double first = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  std::printf("| %-20s | %9.0f | %7.2f |", name, first, microseconds([&] { fast(inputs...); }));
   const auto many = rc::compile(rc::vmap(f));
   for (const std::int64_t count : {16, 256, 4096}) {
     const auto repeat = [&](const Tensor& x) { return x.expand({count, x.size(0)}).clone(); };
     const auto call = [&, arguments = std::tuple{repeat(inputs)...}] { std::apply(many, arguments); };
-    call();
-    std::printf(" %7.3f |", microseconds(call, 0.3) / static_cast<double>(count));
+    std::printf(" %7.3f |", microseconds(call) / static_cast<double>(count));
+    std::fflush(stdout);
   }
   std::printf("\n");
 }
