@@ -39,6 +39,7 @@
 #include "ricci/program.h"
 #include "ricci/ragged.h"
 #include "ricci/random.h"
+#include "ricci/ravel.h"
 #include "ricci/tape.h"
 #include "ricci/tensor.h"
 #include "ricci/threads.h"
