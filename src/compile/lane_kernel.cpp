@@ -325,6 +325,20 @@ std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
 
 namespace {
 
+/// How often single numbers are chosen by several conditions together.
+std::size_t scalar_choices(const LanePlan& plan) {
+  const ScalarGraph& graph = plan.program.graph;
+  const auto is_choice = [&](Node n) {
+    if (graph[n].kind != ScalarStep::Kind::select) return false;
+    const ScalarStep& mask = graph[graph[n].from[0]];
+    return mask.kind == ScalarStep::Kind::word && (mask.word == Word::logical_and || mask.word == Word::logical_or);
+  };
+  std::size_t count = 0;
+  for (const Stage& stage : plan.stages)
+    count += static_cast<std::size_t>(std::ranges::count_if(stage.once, is_choice));
+  return count;
+}
+
 MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, const ExpandOptions& options) {
   if (const char* const why = why_no_kernels()) return NotExpandable{why};
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
@@ -334,6 +348,12 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   if (plan.steps() > options.most_steps)
     return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps",
                          NotExpandable::Because::too_long};
+  // The time that LLVM takes for them grows with their square: 0.1 s for so many, 7 s for six times as many.
+  constexpr std::size_t most_choices = 400;
+  if (options.steps_left && scalar_choices(plan) > most_choices)
+    return NotExpandable{
+        "its choices among single numbers take the compiler long; compile with .effort = high makes code of all",
+        NotExpandable::Because::too_long};
   // LLVM takes as long for an element that stands in a row as for some operations.
   constexpr std::size_t of_element = 4;
   const std::size_t work = plan.steps() + of_element * (plan.program.inputs.size() + plan.program.outputs.size());
