@@ -5,7 +5,9 @@ functions carry their signatures in their docs. Start with `module`.
 
 import re
 import sys
+import textwrap
 from pathlib import Path
+from types import ModuleType
 
 HEADER = '''"""Made by tools/python_stub.py of the module that was built."""
 
@@ -92,9 +94,9 @@ def of_class(name, cls):
     return text + (members or "    ...\n")
 
 
-def module(core):
+def names_of(module):
     classes, rest = "", ""
-    for name, value in vars(core).items():
+    for name, value in vars(module).items():
         if name.startswith("__"):
             continue
         if isinstance(value, type):
@@ -103,9 +105,15 @@ def module(core):
             rest += of_operation(name, value)
         elif type(value).__name__ == "nb_func":
             rest += of_function(name, value)
+        elif isinstance(value, ModuleType):
+            classes += f"class {name}:\n" + textwrap.indent(names_of(value), "    ")
         else:
             rest += f"{name}: {type(value).__name__}\n"
-    return HEADER + classes + rest
+    return classes + rest
+
+
+def module(core):
+    return HEADER + names_of(core)
 
 
 if __name__ == "__main__":

@@ -57,4 +57,5 @@ NB_MODULE(_core, m) {
   make_programs(m);
   make_functions(m);
   make_library(m);
+  make_optim(m);
 }

@@ -13,5 +13,6 @@ void make_programs(nanobind::module_& m);     // programs.cpp
 void make_functions(nanobind::module_& m);    // functions.cpp
 void make_tape(nanobind::module_& m);         // tape.cpp
 void make_library(nanobind::module_& m);      // library.cpp
+void make_optim(nanobind::module_& m);        // optim.cpp
 
 }  // namespace ricci::python

@@ -29,16 +29,24 @@ def promised(block):
     return " ".join(" ".join(lines).split())
 
 
-def test_the_programs_of_the_page_print_what_it_says(source):
+def expect_what_is_promised(page):
     rc.manual_seed(0)
-    page = (source / "docs/14-from-torch-func-in-python.md").read_text()
     scope = {}
-    assert len(re.findall(r"^### \d+ ", page, re.M)) == len(re.findall(r"^```torch$", page, re.M)) == 10
     for block in blocks(page):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(block, "page", "exec"), scope)
         assert " ".join(out.getvalue().split()) == promised(block)
+
+
+def test_the_programs_of_the_page_print_what_it_says(source):
+    page = (source / "docs/14-from-torch-func-in-python.md").read_text()
+    assert len(re.findall(r"^### \d+ ", page, re.M)) == len(re.findall(r"^```torch$", page, re.M)) == 10
+    expect_what_is_promised(page)
+
+
+def test_the_program_of_the_page_on_optimisers_prints_what_it_says(source):
+    expect_what_is_promised((source / "docs/16-optimisers.md").read_text())
 
 
 def test_the_programs_in_pytorch_give_the_same(source):
