@@ -59,7 +59,9 @@ AnyTree record_branches(const char* name, const Tensor& question, std::span<cons
   const TypingOfBranch::Inside inside;
   AnyTree first, result;
   std::vector<Closure> recorded;
+  OwnStreams own;
   for (const Choice& branch : branches) {
+    own.restart();
     recorded.push_back(function::write_down(name, branch.f, operands, result));
     if (!first) first = result;
     require_same_tree(name, call::walk(first), call::walk(result));

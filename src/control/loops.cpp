@@ -23,13 +23,13 @@ void require_same_users(const char* name, const LoopState& before, const LoopSta
 }
 
 /// The loop as one operation of the program that is being recorded.
-LoopState record_loop(const Loop& loop, LoopState state) {
+LoopState record_loop(const Loop& loop, LoopState state, const function::Steps& steps) {
   take_dtypes_of_step(loop.name, state, loop.step);
   std::optional<Tensor> answer;
   std::optional<LoopState> after;
   const std::tuple<LoopState> arguments(state);
-  Closure condition = function::write_down(loop.name, loop.goes_on, arguments, answer, Runs::many);
-  Closure body = function::write_down(loop.name, loop.step, arguments, after, Runs::many);
+  Closure condition = function::write_down(loop.name, loop.goes_on, arguments, answer, Runs::many, &steps);
+  Closure body = function::write_down(loop.name, loop.step, arguments, after, Runs::many, &steps);
   require_same_after_step(loop.name, state, *after);
   run_recorded_loop({loop.name, std::move(condition), std::move(body), loop.options}, call::walk(state));
   return state;
@@ -42,7 +42,7 @@ LoopState run_steps(const Loop& loop, Parting& parting, const Advance& advance, 
   const auto goes_on = [&] {
     const Tensor answer = loop.goes_on(state);
     if (!function::is_recorded(loop.name, answer)) return parting.goes_on(answer, erased(state));
-    state = record_loop(loop, std::move(state));
+    state = record_loop(loop, std::move(state), parting.rest());
     return false;
   };
   for (bool go = goes_on();;) {
@@ -67,8 +67,8 @@ LoopState every_step(const Loop& loop, Parting& parting, LoopState state) {
   return run_steps(loop, parting, advance, std::move(state));
 }
 
-/// Up to `steps` steps.
-LoopState bounded_steps(const Loop& loop, LoopState state, std::int64_t steps) {
+/// Up to `steps` steps, from number `first` on.
+LoopState bounded_steps(const Loop& loop, LoopState state, std::int64_t first, std::int64_t steps) {
   const auto below = [&](const LoopState& s) { return logical_and(loop.goes_on(s), lt(s.steps, steps)); };
   const auto step = [&](LoopState s) {
     const Tensor taken = s.steps;
@@ -77,7 +77,7 @@ LoopState bounded_steps(const Loop& loop, LoopState state, std::int64_t steps) {
     return after;
   };
   state.steps = zeros({}, DType::int64);
-  Parting parting(loop.name, DrawsFrom::around);
+  Parting parting(loop.name, DrawsFrom::around, static_cast<std::uint64_t>(first));
   LoopState after = every_step({loop.name, below, step, {.max_steps = steps}}, parting, std::move(state));
   after.steps = Tensor();
   return after;
@@ -89,13 +89,19 @@ LoopState segment(const std::function<LoopState(LoopState)>& f, const LoopState&
   return checkpointed(steps, call::any_list(state), function::Captures::caller).take<LoopState>();
 }
 
-/// Up to `steps` steps, of which reverse mode keeps a state for each halving.
-LoopState halved_steps(const Loop& loop, const LoopState& state, std::int64_t steps) {
-  if (steps == 1) return bounded_steps(loop, state, 1);
-  const auto halves = [loop, steps](const LoopState& s) {
-    return halved_steps(loop, halved_steps(loop, s, steps / 2), steps - steps / 2);
+/// The same; reverse mode keeps a state for each halving.
+LoopState halved_steps(const Loop& loop, const LoopState& state, std::int64_t first, std::int64_t steps) {
+  if (steps == 1) return bounded_steps(loop, state, first, 1);
+  const auto halves = [loop, first, steps](const LoopState& s) {
+    return halved_steps(loop, halved_steps(loop, s, first, steps / 2), first + steps / 2, steps - steps / 2);
   };
   return segment(halves, state);
+}
+
+/// How many steps a loop takes in the segments before number `index`.
+std::int64_t steps_before_segment(std::int64_t index, bool doubling) {
+  constexpr std::int64_t last_doubling = 62;
+  return doubling ? (std::int64_t{1} << std::min(index, last_doubling)) - 1 : index * (index + 1) / 2;
 }
 
 /// The loop in segments, which grow, so that their number is as small as what each keeps. The condition's answer is
@@ -115,11 +121,11 @@ LoopState loop_of_segments(const Loop& loop, LoopState state) {
   const auto advance = [&](const LoopState& s, std::int64_t n) {
     const bool doubling = loop.options.checkpoint == Checkpoints::log;
     const std::int64_t steps = segment_length(loop.name, n, doubling, loop.options.max_steps);
-    if (doubling) return halved_steps(asked, s, steps);
-    return segment([asked, steps](const LoopState& first) { return bounded_steps(asked, first, steps); }, s);
+    const std::int64_t first = steps_before_segment(n, doubling);
+    if (doubling) return halved_steps(asked, s, first, steps);
+    return segment([=](const LoopState& begin) { return bounded_steps(asked, begin, first, steps); }, s);
   };
-  Parting parting(loop.name);
-  parting.may_part(call::walk(state));
+  Parting parting(loop.name, DrawsFrom::segments);
   LoopState after = run_steps(asked, parting, advance, with_answer(std::move(state)));
   after.answer = Tensor();
   return after;
@@ -140,21 +146,21 @@ LoopState counted_step(const AnyFunction& body, LoopState s) {
 }  // namespace
 
 AnyTree run_loop(const Loop& loop, LoopState state) {
-  const auto recorded = [&] { return record_loop(loop, state); };
-  if (function::is_recorded(loop.name, call::walk(state))) return recorded().users;
+  const auto recorded = [&](const OwnStreams& own) { return record_loop(loop, state, {own.streams()}); };
+  if (function::is_recorded(loop.name, call::walk(state))) return recorded(OwnStreams()).users;
   const bool holds_tensors = state.index.defined() || !call::walk(state.users).leaves.empty();
-  if (loop.options.checkpoint != Checkpoints::every_step && holds_tensors)
-    return function::with_captures([&] { return loop_of_segments(loop, state); }, recorded).users;
+  if (loop.options.checkpoint != Checkpoints::every_step && holds_tensors) {
+    const OwnStreams own(may_part(call::walk(state)));
+    return function::with_captures([&] { return loop_of_segments(loop, state); }, [&] { return recorded(own); }).users;
+  }
   Parting parting(loop.name);
   return every_step(loop, parting, std::move(state)).users;
 }
 
 std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most) {
-  constexpr std::int64_t last_doubling = 62;
-  const std::int64_t power = std::int64_t{1} << std::min(index, last_doubling);
-  const std::int64_t done = doubling ? power - 1 : index * (index + 1) / 2;
+  const std::int64_t done = steps_before_segment(index, doubling);
   require_below_limit(name, done, most);
-  return std::min(most - done, doubling ? power : index + 1);
+  return std::min(most - done, doubling ? done + 1 : index + 1);
 }
 
 void take_dtypes_of_step(const char* name, LoopState& state, const std::function<LoopState(LoopState)>& step) {

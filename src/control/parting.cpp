@@ -76,16 +76,21 @@ void write(const Leaves& from, const tree::Walk& into) {
 struct Parting::State {
   const char* name;
   std::int64_t answer = 0, steps = 0;
-  bool asks_examples = false;  // each of a vmap, in a conditional
-  bool has_own_draws;
+  bool asks_examples = false;                // each of a vmap, in a conditional
   SmallVector<std::int64_t, 4> given = {};   // the answers of those
   std::optional<tree::Structure> structure;  // of the first group's result
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
-  StreamScope* streams;                            // null outside vmap
-  std::optional<StreamBranch> draws;
+  const DrawsFrom draws_from;
+  const std::uint64_t first_step;
+  std::optional<OwnStreams> draws;
+  StepStreams step;
 
-  void draw_apart();
+  /// What is drawn from now on is this conditional's or loop's own.
+  void draw_apart(bool parts) {
+    if (draws_from == DrawsFrom::own && !draws) draws.emplace(parts);
+  }
+  static StreamScope* streams() { return streams_of(this_thread.innermost); }
   void settle(const Tensor& question, const ErasedTree* state);
   void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const ErasedTree& state);
   void add_result(Frame& frame, Leaves leaves, const ErasedTree& tree) const;
@@ -101,18 +106,12 @@ struct Parting::State {
   void require_fit(const tree::Walk& result);
 };
 
-Parting::Parting(const char* name, DrawsFrom draws)
-    : state_(new State{.name = name,
-                       .has_own_draws = draws == DrawsFrom::own && !draws_are_repeated(),
-                       .streams = streams_of(this_thread.innermost)}) {
-  if (state_->streams && !state_->streams->draws_of_function()) state_->draw_apart();
+Parting::Parting(const char* name, DrawsFrom draws, std::uint64_t first_step)
+    : state_(new State{.name = name, .draws_from = draws, .first_step = first_step}) {
+  const StreamScope* const streams = streams_of(this_thread.innermost);
+  if (!streams || !streams->draws_of_function()) state_->draw_apart(false);
 }
 Parting::~Parting() { state_->close_scopes(); }
-
-/// What is drawn from now on is this conditional's or loop's own.
-void Parting::State::draw_apart() {
-  if (streams && has_own_draws && !draws) draws.emplace(*streams);
-}
 
 void Parting::State::open_scope(BatchInterpreter& batch) {
   for (const auto& scope : scopes)
@@ -164,9 +163,10 @@ bool Parting::is_left_out(std::int64_t answer) const {
   return state_->asks_examples && std::find(given.begin(), given.end(), answer) == given.end();
 }
 
-void Parting::may_part(const tree::Walk& state) {
-  for (const Tensor* leaf : state.leaves)
-    if (leaf->defined() && innermost_part(*value_of(*leaf), ValueKind::batched)) return state_->draw_apart();
+bool may_part(const tree::Walk& state) {
+  return std::ranges::any_of(state.leaves, [](const Tensor* leaf) {
+    return leaf->defined() && innermost_part(*value_of(*leaf), ValueKind::batched);
+  });
 }
 
 std::int64_t Parting::choose(const Tensor& question) {
@@ -187,7 +187,7 @@ void Parting::State::settle(const Tensor& question, const ErasedTree* state) {
     const ValueRef seen = read(question, name);
     require_one_element(name, seen->type);
     const Answers answers = answers_behind(name, seen);
-    if (!answers.batches.empty()) draw_apart();
+    draw_apart(!answers.batches.empty());
     const Disagreement differing(answers);
     if (!differing.batch()) {
       answer = only_element<std::int64_t>(name, *one_answer(answers), "");
@@ -205,7 +205,7 @@ void Parting::State::settle(const Tensor& question, const ErasedTree* state) {
     Frame& frame = push_frame(*differing.batch());
     frame.groups = differing.groups();
     frame.turns = {
-        .question = question, .state = {}, .first_draw = streams->positions(), .last_draw = {}, .steps = steps};
+        .question = question, .state = {}, .first_draw = streams()->positions(), .last_draw = {}, .steps = steps};
     if (state) frame.turns->state = {tree::copy_leaves(state->tensors), tree::copy_values(state->values)};
     enter(state ? *state : ErasedTree());
   }
@@ -233,7 +233,7 @@ Frame& Parting::State::push_frame(BatchInterpreter& batch) {
 void Parting::State::enter(const ErasedTree& into) {
   const Frame& frame = frames.back();
   steps = frame.turns->steps;
-  streams->set_positions(frame.turns->first_draw);
+  streams()->set_positions(frame.turns->first_draw);
   frame.batch->run_lanes(frame.groups[frame.results.size()]);
   if (!frame.turns->state) return;
   const auto& [leaves, values] = *frame.turns->state;
@@ -242,7 +242,17 @@ void Parting::State::enter(const ErasedTree& into) {
   tree::assign_values(into.values, values);
 }
 
-std::int64_t Parting::step() { return state_->steps++; }
+std::int64_t Parting::step() {
+  const std::int64_t before = state_->steps++;
+  if (state_->draws_from != DrawsFrom::segments)
+    state_->step.begin(state_->first_step + static_cast<std::uint64_t>(before));
+  return before;
+}
+
+function::Steps Parting::rest() {
+  state_->step.leave();
+  return {state_->streams(), state_->first_step + static_cast<std::uint64_t>(state_->steps)};
+}
 
 bool Parting::next(const ErasedTree& result) {
   State& s = *state_;
@@ -255,7 +265,7 @@ bool Parting::next(const ErasedTree& result) {
   for (Leaves results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();
     s.end_group(std::move(results), result);
-    if (frame.turns) frame.turns->last_draw = StreamScope::furthest(frame.turns->last_draw, s.streams->positions());
+    if (frame.turns) frame.turns->last_draw = StreamScope::furthest(frame.turns->last_draw, s.streams()->positions());
     if (frame.results.size() < frame.groups.size()) {
       const Tensor question = frame.turns->question;
       const bool is_loop = frame.turns->state.has_value();
@@ -263,7 +273,7 @@ bool Parting::next(const ErasedTree& result) {
       s.settle(question, is_loop ? &result : nullptr);
       return true;
     }
-    if (frame.turns) s.streams->set_positions(frame.turns->last_draw);
+    if (frame.turns) s.streams()->set_positions(frame.turns->last_draw);
     results = s.joined(frame);
     s.frames.pop_back();
     if (s.frames.empty()) s.leave_scopes();

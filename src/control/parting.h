@@ -5,25 +5,24 @@
 #include <cstdint>
 
 #include "control/checks.h"
+#include "custom/closure.h"
 #include "ricci/owned.h"
 
 namespace ricci::runs {
 
-/// Where a conditional or loop inside vmap draws random numbers from: streams of its own, or, a segment of a loop,
-/// those around it.
-enum class DrawsFrom : std::uint8_t { own, around };
+/// Where a conditional or loop draws random numbers from: streams of its own; those of the loop around it, of which it
+/// is a segment; or the same, and its steps are those segments.
+enum class DrawsFrom : std::uint8_t { own, around, segments };
 
 /// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.
 class Parting {
  public:
   /// `name` is the operation errors speak of.
-  explicit Parting(const char* name, DrawsFrom draws = DrawsFrom::own);
+  /// `first_step`: the number that its first step has in the loop.
+  explicit Parting(const char* name, DrawsFrom draws = DrawsFrom::own, std::uint64_t first_step = 0);
   Parting(const Parting&) = delete;
   ~Parting();
 
-  /// Examples that have this state may part, whatever it asks later: a part of a loop that is computed as one operation
-  /// gives all of its results for each example. Call it before the first question.
-  void may_part(const tree::Walk& state);
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
   /// agrees goes on, the others wait, in an order of their own.
   std::int64_t choose(const Tensor& question);
@@ -39,10 +38,16 @@ class Parting {
   bool is_left_out(std::int64_t answer) const;
   /// One step more of the running examples; gives how many they had done before. Groups that wait keep their count.
   std::int64_t step();
+  /// The steps that are left, for a loop whose rest is recorded.
+  function::Steps rest();
 
  private:
   struct State;
   Owned<State> state_;
 };
+
+/// Whether examples that have this state may part, whatever is asked later: a part of a loop that is computed as one
+/// operation gives all of its results for each example.
+bool may_part(const tree::Walk& state);
 
 }  // namespace ricci::runs

@@ -151,7 +151,10 @@ AnyPair run_scan(const char* name, const AnyFunction& step, AnyTree carry, const
     function::own_cells(name, tree::walk_of(copies));
     return step.both(copies);
   };
+  const OwnStreams own;
+  StepStreams draws;
   if (slices.count() == 0) {
+    draws.begin(0);
     AnyTree y = run_step(0).second;
     make_empty(call::walk(y));
     function::own_cells(name, call::walk(carry));
@@ -159,6 +162,7 @@ AnyPair run_scan(const char* name, const AnyFunction& step, AnyTree carry, const
   }
   std::vector<AnyTree> ys;
   for (std::int64_t k = 0; k < slices.count(); ++k) {
+    draws.begin(static_cast<std::uint64_t>(k));
     auto [after, y] = run_step(reverse ? slices.count() - 1 - k : k);
     require_same_state(name, call::walk(carry), call::walk(after));
     carry = std::move(after);
@@ -197,8 +201,10 @@ std::pair<LoopState, AnyTree> record_scan(const char* name, const ScanStep& step
     return step(std::move(c), std::move(x)).first;
   });
   std::optional<std::pair<LoopState, AnyTree>> result;
-  const Closure closure =
-      function::write_down(name, step, std::tuple<LoopState, AnyTree>(carry, slice), result, function::Runs::many);
+  const OwnStreams own;
+  const function::Steps draws{own.streams()};
+  const std::tuple<LoopState, AnyTree> arguments(carry, slice);
+  const Closure closure = function::write_down(name, step, arguments, result, function::Runs::many, &draws);
   require_same_after_step(name, carry, result->first);
   run_recorded_scan(closure, steps, call::walk(carry), call::walk(xs), call::walk(result->second));
   return {std::move(carry), std::move(result->second)};

@@ -12,6 +12,7 @@
 namespace ricci::function {
 struct ClosureRun::State {
   const char* name;
+  const Steps* steps;
   std::unique_ptr<RecordInterpreter> record;
 };
 
@@ -26,8 +27,9 @@ bool is_recorded(const char* name, const tree::Walk& leaves) {
                      [name](const Tensor* leaf) { return is_recorded(name, *leaf); });
 }
 
-ClosureRun::ClosureRun(const char* name, Runs runs)
+ClosureRun::ClosureRun(const char* name, Runs runs, const Steps* steps)
     : state_(new State{.name = name,
+                       .steps = steps,
                        .record = std::make_unique<RecordInterpreter>(runs == Runs::many ? Records::step : Records::part,
                                                                      Entry{.name = name})}) {}
 ClosureRun::~ClosureRun() = default;
@@ -40,18 +42,27 @@ void ClosureRun::enter(const tree::Walk& arguments) {
 std::vector<Generator*> end_streams(RecordInterpreter& record, const char* name) {
   std::vector<Generator*> generators;
   for (const RecordInterpreter::StepStream& stream : record.step_streams()) {
-    const Tensor next = advanced_place(wrap(stream.start), stream.draws);
+    const Tensor next = advanced_place(wrap(stream.start), 1);
     record.body->outputs.push_back(record.variable_of(read(next, name)));
     generators.push_back(stream.generator);
   }
   return generators;
 }
 
-Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams) {
+Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams, const Steps* steps) {
+  if (!streams.empty() && !steps) {
+    OwnStreams own;
+    const Steps of_own{own.streams()};
+    return closed(whole, streams, &of_own);
+  }
   Closure closure;
   Values captured;
   closure.program = ricci::closed(whole, captured);
-  for (Generator* generator : streams) closure.streams.push_back(derived_place(place_of(next_draw(*generator))));
+  for (Generator* generator : streams) {
+    const Tensor start =
+        place_of(steps->streams ? start_of_streams(*steps->streams, *generator) : next_draw(*generator));
+    closure.streams.push_back(advanced_place(start, steps->first));
+  }
   for (const ValueRef& value : captured) closure.captured.push_back(wrap(value));
   return closure;
 }
@@ -67,13 +78,14 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   const std::vector<Generator*> streams = end_streams(record, state_->name);
   const std::shared_ptr<ProgramBody> body = record.body;
   state_->record.reset();
-  Closure closure = closed(*body, streams);
+  Closure closure = closed(*body, streams, state_->steps);
   closure.numbers = std::move(numbers);
   return closure;
 }
 
-Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result, Runs runs) {
-  ClosureRun run(name, runs);
+Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result, Runs runs,
+                   const Steps* steps) {
+  ClosureRun run(name, runs, steps);
   run.enter(tree::walk_of(arguments));
   result = f(std::move(arguments));
   return run.leave(call::walk(result));

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "custom/operation.h"
+#include "interpreters/streams.h"
 #include "ricci/program.h"
 #include "ricci/transforms/call.h"
 
 namespace ricci::function {
 
-/// Inputs of the program: the function's, then the places its draws go on from where it is a step, then what it
-/// captured. Outputs: the function's, then where the next step's draws go on.
+/// Inputs of the program: the function's, then, of a step, the places that its draws are derived from, then what it
+/// captured. Outputs: the function's, then those places for the next step.
 struct Closure {
   Program program;
   std::vector<Tensor> captured;
@@ -27,6 +28,13 @@ struct Closure {
 /// Whether the function runs once for each run of the program around it, or, the step of a loop, many times.
 enum class Runs : std::uint8_t { once, many };
 
+/// The steps of a recorded loop: the streams that theirs are derived from, null where draws are repeated; the number of
+/// the first step.
+struct Steps {
+  StreamScope* streams;
+  std::uint64_t first = 0;
+};
+
 /// Whether a program that is being recorded will compute the tensor; `name` is what asks.
 bool is_recorded(const char* name, const Tensor& x);
 /// Whether it will compute any of these leaves.
@@ -36,7 +44,8 @@ bool is_recorded(const char* name, const tree::Walk& leaves);
 /// it runs. Sizes that a surrounding recording has symbols for stay symbols.
 class ClosureRun {
  public:
-  explicit ClosureRun(const char* name, Runs runs = Runs::once);  ///< `name` is what errors call it
+  /// `name` is what errors call it. `steps`: of the loop, if it is one of the user's.
+  explicit ClosureRun(const char* name, Runs runs = Runs::once, const Steps* steps = nullptr);
   ClosureRun(const ClosureRun&) = delete;
   ~ClosureRun();
   /// Makes the leaves of the arguments the program's inputs.
@@ -61,12 +70,12 @@ void write_leaves(std::span<const Tensor>& values, const tree::Walk& into);
 
 /// `f` at arguments like these, written down; `name` is what errors call it. `result` is what it returned, for its
 /// structure and types.
-Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result,
-                   Runs runs = Runs::once);
+Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result, Runs runs = Runs::once,
+                   const Steps* steps = nullptr);
 template <class R, class F, class... A>
 Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std::optional<R>& result,
-                   Runs runs = Runs::once) {
-  ClosureRun run(name, runs);
+                   Runs runs = Runs::once, const Steps* steps = nullptr) {
+  ClosureRun run(name, runs, steps);
   run.enter(call::walk(arguments));
   result.emplace(std::apply([&](A&... a) { return R(call::invoke(f, a...)); }, arguments));
   return run.leave(call::walk(*result));

@@ -103,12 +103,21 @@ Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value) {
   return repeated(wrap(value), batch.count(batch.lanes));
 }
 
-StreamScope* streams_of(const Interpreter* interpreter) {
-  while (interpreter && interpreter->kind != ValueKind::batched && !interpreter->sees_everything())
-    interpreter = interpreter->parent;
-  return interpreter && interpreter->kind == ValueKind::batched
-             ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams
-             : nullptr;
+AroundDraws around_draws(Interpreter* interpreter) {
+  for (Interpreter* i = interpreter; i; i = i->parent) {
+    if (i->kind == ValueKind::batched) return {static_cast<const BatchInterpreter*>(i)->examples.streams, nullptr};
+    if (!i->sees_everything()) continue;
+    auto* const recording = static_cast<RecordInterpreter*>(i);  // only recordings see factories
+    if (StreamScope* const streams = recording->streams_of_step()) return {streams, nullptr};
+    if (!recording->is_part()) return {nullptr, recording};
+  }
+  return {nullptr, nullptr};
+}
+
+StreamScope* streams_of(Interpreter* interpreter) {
+  const AroundDraws around = around_draws(interpreter);
+  StreamScope* const own = OwnStreams::inside(around);
+  return own ? own : around.streams;
 }
 
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {

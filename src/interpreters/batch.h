@@ -103,9 +103,9 @@ void require_running_throughout(const Value& value, const char* op);
 /// them, expanded without copying. Requires: the value is of this level or further out. Call it outside the level.
 Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value);
 
-/// The streams of the innermost run of vmap among `interpreter` and those around it; null if there is none inside the
-/// innermost recording, whose program has draws of its own.
-StreamScope* streams_of(const Interpreter* interpreter);
+/// The streams that draws at `interpreter` come from: of the innermost conditional, loop or run of vmap; null: there is
+/// none inside the innermost recording of a program that has draws of its own.
+StreamScope* streams_of(Interpreter* interpreter);
 
 /// Running vmaps, outermost first.
 using Vmaps = SmallVector<const BatchInterpreter*, 4>;

@@ -41,6 +41,21 @@ struct TakePlace {
   Tensors call(std::span<const Tensor>) const { return {place_of(next_draw(*generator.generator))}; }
 };
 
+struct BeginStreams {
+  using kind = Custom;
+  static constexpr bool inlined = true;  // as above
+  static constexpr const char* name = "begin_streams";
+  static constexpr Effect effect = Effect::takes_place;
+  GeneratorReference generator;
+
+  Types type(const Types&) const { return {place_type}; }
+  Tensors call(std::span<const Tensor>) const {
+    if (DrawSource::current()) return {derived_place(place_of(next_draw(*generator.generator)))};  // which is noted
+    const OwnStreams own;
+    return {own.start(*generator.generator)};
+  }
+};
+
 struct DerivedPlace {
   using kind = Custom;
   static constexpr const char* name = "derived_place";
@@ -77,9 +92,13 @@ StreamPosition next_position(Generator& generator) {
   return {.seed = generator.seed(), .position = generator.next(), .place = {}};
 }
 
-bool takes_place(const Rules& rules) { return &rules == &rules_of<TakePlace>; }
+bool takes_place(const Rules& rules) { return &rules == &rules_of<TakePlace> || &rules == &rules_of<BeginStreams>; }
 
 Tensor take_place(Generator& generator) { return ricci::apply(TakePlace{{&generator}}, std::span<const Tensor>{})[0]; }
+
+Tensor begin_streams(Generator& generator) {
+  return ricci::apply(BeginStreams{{&generator}}, std::span<const Tensor>{})[0];
+}
 
 Tensor derived_place(const Tensor& place) { return apply(DerivedPlace{}, place); }
 

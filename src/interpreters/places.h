@@ -18,7 +18,11 @@ StreamPosition next_position(Generator& generator);
 /// An operation: the place of the next draw from `generator`, which it takes. Requires: `generator` outlives all
 /// programs that hold the operation.
 Tensor take_place(Generator& generator);
-/// Whether an operation is that one.
+/// An operation: where the streams of a conditional or loop begin, outside which the program has none. It takes the
+/// place of the next draw, or, where the program runs inside streams, the number of a conditional or loop in them.
+/// Requires: as `take_place`.
+Tensor begin_streams(Generator& generator);
+/// Whether an operation is one of these.
 bool takes_place(const Rules& rules);
 /// The start of a stream of its own, that no other place leads to.
 Tensor derived_place(const Tensor& place);

@@ -271,23 +271,34 @@ StreamPosition RecordInterpreter::in_here(const StreamPosition& outside) {
           .place = make_tensor(new_node<Recorded>(level, place->type, variable_of(place)), level)};
 }
 
-StreamPosition RecordInterpreter::next_position(Generator& generator, StreamScope* streams) {
+bool RecordInterpreter::is_part() const { return what_ == Records::part && innermost_recording(parent); }
+
+StreamPosition RecordInterpreter::next_position(Generator& generator) {
   // One that is made or seeded by the recorded function starts anew at each run.
-  if (generator.identity() > last_identity_) return in_here({.seed = generator.seed(), .position = generator.next()});
-  if (what_ == Records::part)
-    if (innermost_recording(parent)) {
-      const AtLevel outside(parent);
-      return in_here(next_draw(generator, streams));
-    }
-  if (what_ != Records::step) {
-    const AtLevel at(this);
-    return {.seed = 0, .position = 0, .place = take_place(generator)};
+  if (!knows(generator)) return in_here({.seed = generator.seed(), .position = generator.next()});
+  if (is_part()) {
+    const AtLevel outside(parent);
+    return in_here(next_draw(generator));
   }
-  for (StepStream& stream : step_streams_)
-    if (stream.identity == generator.identity())
-      return {.seed = 0, .position = stream.draws++, .place = make_tensor(stream.start, level)};
-  step_streams_.push_back({&generator, generator.identity(), add_input(place_type), 1});
-  return {.seed = 0, .position = 0, .place = make_tensor(step_streams_.back().start, level)};
+  const AtLevel at(this);
+  return {.seed = 0, .position = 0, .place = take_place(generator)};
+}
+
+StreamPosition RecordInterpreter::from_around(Generator& generator, StreamScope& streams, bool starts) {
+  if (streams_) return starts ? streams_->start(generator) : streams_->next(generator);
+  if (!knows(generator) || !is_part()) return next_position(generator);
+  const AtLevel outside(parent);
+  return in_here(starts ? start_of_streams(streams, generator) : next_draw(generator, &streams));
+}
+
+Tensor RecordInterpreter::begin_streams(Generator& generator) {
+  const AtLevel at(this);
+  return ricci::begin_streams(generator);
+}
+
+Tensor RecordInterpreter::start_of_steps(Generator& generator) {
+  step_streams_.push_back({&generator, add_input(place_type)});
+  return make_tensor(step_streams_.back().start, level);
 }
 
 ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,7 +29,7 @@ std::uint64_t youngest_generator();
 
 /// What a recording writes down. tangents: only what happens to tangents. program: everything, with draws at places
 /// taken from the generators. part: the same inside another recording, with draws from that one. step: what runs many
-/// times, with draws from streams that go on from step to step.
+/// times, with draws from streams that are derived from the number of the step.
 enum class Records : std::uint8_t { tangents, program, part, step };
 
 class RecordInterpreter final : public Interpreter {
@@ -39,6 +40,7 @@ class RecordInterpreter final : public Interpreter {
         body(writing_, &writing_->body),
         what_(what) {
     this_thread.recordings_of_programs += what != Records::tangents;
+    if (what == Records::step) streams_.emplace(*this);
   }
   ~RecordInterpreter() override;
   /// Of tangents alone; NotImplementedError for a whole program.
@@ -53,15 +55,24 @@ class RecordInterpreter final : public Interpreter {
 
   /// The place of the next draw from `generator`. Requires: a whole program is recorded. `streams`, null for none, are
   /// those of a run of vmap around the recording that draws from inside it.
-  StreamPosition next_position(Generator& generator, StreamScope* streams = nullptr);
-  /// One stream that goes on from step to step.
+  StreamPosition next_position(Generator& generator);
+  /// The next draw of streams that began outside the recording, or where they begin, as it is inside.
+  StreamPosition from_around(Generator& generator, StreamScope& streams, bool starts);
+  /// Whether it draws from what is around it.
+  bool is_part() const;
+  /// Of a step; null: it is none.
+  StreamScope* streams_of_step() { return streams_ ? &*streams_ : nullptr; }
+  /// What a step's draws from a generator are derived from: an input, a place whose position is the number of the step.
   struct StepStream {
     Generator* generator;
-    std::uint64_t identity;  // the generator's, that the stream answers to
-    ValueRef start;          // an input: where a step's draws begin
-    std::uint64_t draws;     // of one step
+    ValueRef start;
   };
   const std::vector<StepStream>& step_streams() const { return step_streams_; }
+  Tensor start_of_steps(Generator& generator);
+  /// Where a conditional or loop begins to draw that is in no streams. Requires: it knows the generator.
+  Tensor begin_streams(Generator& generator);
+  /// Whether it was there before, neither made nor seeded by the recorded function.
+  bool knows(const Generator& generator) const { return generator.identity() <= last_identity_; }
   /// A draw at a place that is known when this recording begins, or that an operation around it takes.
   struct Draw {
     ValueRef place;  // a capture, unless no output needs it
@@ -114,6 +125,7 @@ class RecordInterpreter final : public Interpreter {
   NestInside nest_{level};
   const std::uint64_t last_identity_ = youngest_generator();  // of those that were there before
   std::vector<std::pair<Tensor, Strides>> strides_;
+  std::optional<StreamScope> streams_;  // of a step
   std::vector<StepStream> step_streams_;
   std::vector<Draw> draws_;
   struct NotedVmaps {

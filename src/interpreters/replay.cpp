@@ -10,16 +10,28 @@
 namespace ricci {
 namespace {
 
-/// A recording that began inside the run is asked: one of a part draws from the run, others have draws of their own.
+/// The innermost recording, if it began inside these streams: what draws in there is a part of what draws from them.
+RecordInterpreter* part_of(const StreamScope& streams) {
+  RecordInterpreter* const recording = innermost_recording();
+  return recording && recording->level > streams.began() ? recording : nullptr;
+}
+
 StreamPosition next_of_streams(Generator& generator, StreamScope* streams) {
   if (!streams) streams = streams_of(this_thread.innermost);
-  if (!streams) return next_position(generator);
-  RecordInterpreter* const recording = innermost_recording();
-  const bool began_inside = recording && recording->level > streams->began();
-  return began_inside ? recording->next_position(generator, streams) : streams->next(generator);
+  return streams ? next_draw_of(*streams, generator) : next_position(generator);
 }
 
 }  // namespace
+
+StreamPosition next_draw_of(StreamScope& streams, Generator& generator) {
+  RecordInterpreter* const part = part_of(streams);
+  return part ? part->from_around(generator, streams, false) : streams.next(generator);
+}
+
+StreamPosition start_of_streams(StreamScope& streams, Generator& generator) {
+  RecordInterpreter* const part = part_of(streams);
+  return part ? part->from_around(generator, streams, true) : streams.start(generator);
+}
 
 DrawSource* DrawSource::current() {
   const Interpreter* recording = innermost_recording();

@@ -28,6 +28,10 @@ Draws draws_here();
 /// the generator's own. `streams`: those of a run to ask in place of the innermost one.
 StreamPosition next_draw(Generator& generator, StreamScope* streams = nullptr);
 
+/// The next draw of these streams as a part of a program has it that is recorded inside them; and where they begin.
+StreamPosition next_draw_of(StreamScope& streams, Generator& generator);
+StreamPosition start_of_streams(StreamScope& streams, Generator& generator);
+
 /// Whether what this thread computes is computed again, with the draws that were noted.
 bool draws_are_repeated();
 

@@ -2,8 +2,12 @@
 #include "interpreters/streams.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "interpreters/batch.h"
 #include "interpreters/places.h"
+#include "interpreters/record.h"
+#include "interpreters/replay.h"
 #include "kernels/random.h"
 #include "primitive/interpreter.h"
 
@@ -15,21 +19,29 @@ std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t position) {
   return kernels::derived_source({seed, position}, 0, kernels::Purpose::scope).seed;
 }
 
-/// Positions that no draw reaches: from here on, each stands for a conditional or loop.
+/// Positions that no draw and no step reaches: from here on, each stands for a conditional or loop.
 constexpr std::uint64_t first_branch = std::uint64_t{1} << 62;
 
 }  // namespace
 
-StreamScope::StreamScope(StreamScope* outer, Randomness mode)
-    : began_(current_level()),
+StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step, bool takes_positions)
+    : began_(began),
+      step_(step),
+      takes_positions_(takes_positions),
       around_(outer),
-      passes_on_(mode != Randomness::different),
+      passes_on_(passes_on),
       root_(outer && outer->root_.passes_on_ <= passes_on_ ? outer->root_ : *this),
+      identity_around_(
+          std::exchange(root_.last_identity_, step || takes_positions ? youngest_generator() : UINT64_MAX)),
       open_(nullptr),
       resumed_(root_.open_),
       start_(positions()) {
   root_.open_ = this;
 }
+StreamScope::StreamScope(StreamScope* outer, Randomness mode)
+    : StreamScope(outer, mode != Randomness::different, current_level(), nullptr, false) {}
+StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(nullptr, false, step.level, &step, false) {}
+StreamScope::StreamScope(StreamScope* outer, Level began) : StreamScope(outer, false, began, nullptr, true) {}
 /// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
 StreamScope::~StreamScope() {
   std::vector<Stream>& streams = root_.streams_;
@@ -37,17 +49,22 @@ StreamScope::~StreamScope() {
     streams[i].position = std::max(streams[i].position, furthest_.draws[i]);
   root_.branches_ = std::max(root_.branches_, furthest_.branches);
   root_.open_ = resumed_;
+  root_.last_identity_ = identity_around_;
 }
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
     if (stream.identity == generator.identity()) return stream;
-  const StreamPosition from = root_.next_around(generator);
   Stream stream{
       .generator = &generator, .identity = generator.identity(), .seed = 0, .position = 0, .place = {}, .taken = {}};
-  if (root_.passes_on_) note(stream, from);
-  if (from.place.defined()) stream.place = derived_place(place_of(from));
-  else stream.seed = derived_seed(from.seed, from.position);
+  RecordInterpreter* const recording = root_.takes_positions_ && !root_.around_ ? innermost_recording() : nullptr;
+  if (recording && recording->knows(generator)) {
+    stream.place = recording->begin_streams(generator);
+  } else {
+    const StreamPosition from = root_.next_around(generator);
+    if (root_.passes_on_) note(stream, from);
+    begin_at(stream, from);
+  }
   // All that may throw comes first, so that the lists keep in step.
   std::vector<Stream> stages{std::move(stream)};
   for (StreamBranch* branch : root_.inside_of_) stages.push_back(branch->derived(stages.back()));
@@ -59,7 +76,20 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
 }
 
 StreamPosition StreamScope::next_around(Generator& generator) const {
-  return around_ ? around_->next(generator) : next_position(generator);
+  if (step_) return {.seed = 0, .position = 0, .place = step_->start_of_steps(generator)};
+  return around_ ? next_draw_of(*around_, generator) : next_position(generator);
+}
+
+/// In a program, the place is derived where it is known: a part of the program takes it from there.
+void StreamScope::begin_at(Stream& stream, const StreamPosition& from) {
+  stream.position = 0;
+  if (!from.place.defined()) {
+    stream.seed = derived_seed(from.seed, from.position);
+    return;
+  }
+  Interpreter* const known = find_interpreter(value_of(from.place)->level);
+  const AtLevel there(known ? known : this_thread.innermost);
+  stream.place = derived_place(place_of(from));
 }
 
 void StreamScope::note(Stream& stream, const StreamPosition& at) {
@@ -80,10 +110,29 @@ StreamPosition StreamScope::next_passed_on(Stream& stream, Generator& generator)
 }
 
 StreamPosition StreamScope::next(Generator& generator) {
+  if (draws_itself(generator)) return next_position(generator);
   if (root_.open_ != this) return root_.next_around(generator);
   Stream& stream = stream_of(generator);
   if (draws_of_function()) return next_passed_on(stream, generator);
   return {stream.seed, stream.position++, stream.place};
+}
+
+StreamPosition StreamScope::start(Generator& generator) {
+  const Stream& stream = stream_of(generator);
+  return {stream.seed, 0, stream.place};
+}
+
+std::uint64_t StreamScope::draws_from(const Generator& generator) const {
+  for (const Stream& stream : root_.streams_)
+    if (stream.identity == generator.identity()) return stream.position;
+  return 0;
+}
+
+void StreamScope::move_on(Generator& generator, std::uint64_t draws) {
+  if (draws == draws_from(generator)) return;
+  Stream& stream = stream_of(generator);
+  while (draws_of_function() && stream.count < draws) note(stream, root_.next_around(generator));
+  stream.position = draws;
 }
 
 void StreamScope::restart() {
@@ -126,29 +175,80 @@ StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions
   return most;
 }
 
-StreamBranch::StreamBranch(StreamScope& scope) : root_(scope.root_), number_(root_.branches_), around_(root_.streams_) {
+StreamBranch::StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after)
+    : root_(root),
+      position_(position),
+      branches_after_(branches_after),
+      identity_around_(root.last_identity_),
+      around_(root.streams_) {
   std::vector<StreamScope::Stream> inside;
   for (const StreamScope::Stream& stream : around_) inside.push_back(derived(stream));
   root_.inside_of_.push_back(this);
   root_.streams_ = std::move(inside);
   root_.branches_ = 0;
 }
+StreamBranch::StreamBranch(StreamScope& scope)
+    : StreamBranch(scope.root_, first_branch + scope.root_.branches_, scope.root_.branches_ + 1) {
+  root_.last_identity_ = youngest_generator();
+}
+StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t step)
+    : StreamBranch(scope.root_, step, scope.root_.branches_) {}
 
 /// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
 StreamBranch::~StreamBranch() {
   root_.inside_of_.pop_back();
   for (std::size_t i = 0; i < around_.size(); ++i) around_[i].identity = root_.streams_[i].identity;
   root_.streams_.swap(around_);
-  root_.branches_ = number_ + 1;
+  root_.branches_ = branches_after_;
+  root_.last_identity_ = identity_around_;
+}
+
+/// Requires: nothing has begun inside the step before that still runs.
+void StreamBranch::move_to(std::uint64_t step) {
+  position_ = step;
+  root_.branches_ = 0;
+  for (std::size_t i = 0; i < around_.size(); ++i) {
+    around_[i].identity = root_.streams_[i].identity;
+    root_.streams_[i] = derived(around_[i]);
+  }
 }
 
 StreamScope::Stream StreamBranch::derived(StreamScope::Stream stream) const {
-  const std::uint64_t position = first_branch + number_;
-  if (stream.place.defined()) stream.place = derived_place(advanced_place(stream.place, position));
-  else stream.seed = derived_seed(stream.seed, position);
-  stream.position = 0;
+  StreamScope::begin_at(stream, {stream.seed, position_, stream.place});
   stream.taken.clear();
   return stream;
+}
+
+OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart) {}
+
+OwnStreams::OwnStreams(const AroundDraws& around, bool apart) : around_(around), outer_(this_thread.own_streams) {
+  if (draws_are_repeated()) return;
+  StreamScope *const own = inside(around), *const streams = own ? own : around.streams;
+  if (streams && (apart || !streams->draws_of_function())) {
+    branch_.emplace(*streams);
+    streams_ = streams;
+    return;
+  }
+  const Level outside = around.recording ? around.recording->level : 0;
+  scope_.emplace(streams, streams ? streams->began() : outside);
+  streams_ = &*scope_;
+  innermost_.emplace(this);
+}
+
+void StepStreams::begin(std::uint64_t step) {
+  if (step_) return step_->move_to(step);
+  if (draws_are_repeated()) return;
+  if (StreamScope* const streams = streams_of(this_thread.innermost)) step_.emplace(*streams, step);
+}
+
+Tensor OwnStreams::start(Generator& generator) const {
+  return place_of(streams_ ? start_of_streams(*streams_, generator) : next_draw(generator));
+}
+
+StreamScope* OwnStreams::inside(const AroundDraws& around) {
+  for (OwnStreams* own = this_thread.own_streams; own; own = own->outer_)
+    if (own->around_ == around) return own->streams_;
+  return nullptr;
 }
 
 }  // namespace ricci

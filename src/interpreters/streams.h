@@ -1,14 +1,17 @@
-// The streams that random operations draw from while a mapped function runs. Where each example draws numbers of its
-// own, a run takes one position of each generator and gives its draws a stream derived from that. Where all examples
-// share their draws, a run draws what the function alone would draw, and notes the positions. So a part of a run can be
-// run again, and again draw the same, without turning back a generator that other threads share. Conditionals and loops
-// inside a run derive streams in their turn.
+// The streams that random operations draw from inside mapped functions, conditionals and loops. Where each example of a
+// mapped function draws numbers of its own, its run takes one position of each generator and gives its draws a stream
+// derived from that. Where all examples share their draws, a run draws what the function alone would draw, and notes
+// the positions. So a part of a run can be run again, and again draw the same, without turning back a generator that
+// other threads share. Conditionals, loops and their steps derive streams in their turn, by number: also where they are
+// recorded, so that a program draws what the function draws.
 // Knows nothing of what is drawn. Start with `StreamScope`; how a function draws again later is in replay.h.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "primitive/thread_context.h"
 #include "ricci/dims.h"
 #include "ricci/random.h"
 #include "ricci/tensor.h"
@@ -23,12 +26,13 @@ struct StreamPosition {
   Tensor place;  // undefined: seed and position are known
 };
 
+class RecordInterpreter;
 class StreamBranch;
 
-/// One run of a mapped function. A scope inside another one shares its streams, so that nested runs draw what one run
-/// over all pairs of examples would; its end leaves them at the furthest position that any of its parts has reached.
-/// Where the examples of a run share their draws but those of a run inside it do not, the run inside has streams of its
-/// own, derived from one draw of the run around it, as it would have alone.
+/// One run of a mapped function, or the outermost conditional or loop. A scope inside another one shares its streams:
+/// nested runs draw what one run over all pairs of examples would. Its end leaves them at the furthest position that
+/// any of its parts has reached. A run that draws for each example, inside one that does not, has streams of its own,
+/// derived from one draw of the run around it, as it would have alone.
 class StreamScope {
  public:
   /// How far the streams are.
@@ -39,6 +43,10 @@ class StreamScope {
 
   /// Requires: `outer`, null for none, outlives this.
   StreamScope(StreamScope* outer, Randomness mode);
+  /// Of a step that is being recorded: each stream begins at a place that is an input.
+  explicit StreamScope(RecordInterpreter& step);
+  /// Of a conditional or loop. `began`: the level that it belongs to.
+  StreamScope(StreamScope* outer, Level began);
   StreamScope(const StreamScope&) = delete;
   ~StreamScope();
 
@@ -46,11 +54,17 @@ class StreamScope {
   /// scope starts a new stream. A draw from an outer scope (a mapped function's own batching rule makes such) ignores
   /// open inner scopes and uses the generator directly, since an inner scope's restart could not repeat it.
   StreamPosition next(Generator& generator);
-  /// The level that the run was called at: a recording further in began inside the run.
-  Level began() const { return began_; }
+  /// The level at which its streams begin: a recording further in began inside.
+  Level began() const { return root_.began_; }
   /// Whether the next draw is the one that the function alone would make: no run around it draws for each example, and
   /// no conditional or loop that its examples part in.
   bool draws_of_function() const { return root_.passes_on_ && root_.inside_of_.empty(); }
+  /// Where the stream of `generator` begins in the innermost conditional or loop, or in its current step.
+  StreamPosition start(Generator& generator);
+  /// How many draws the stream of `generator` has given: 0 is also that of none.
+  std::uint64_t draws_from(const Generator& generator) const;
+  /// It has given as many as that: other processes run other examples.
+  void move_on(Generator& generator, std::uint64_t draws);
   /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
   void restart();
 
@@ -62,6 +76,7 @@ class StreamScope {
 
  private:
   friend StreamBranch;
+  friend class OwnStreams;
   /// Draws that a run has taken from what is around it: the `number`th of them, and those up to the next such record,
   /// are at consecutive positions from `at` on.
   struct Taken {
@@ -77,41 +92,109 @@ class StreamScope {
     std::uint64_t count = 0;   // of them
   };
   Stream& stream_of(Generator& generator);
+  /// The stream begins at its start that is derived from this place.
+  static void begin_at(Stream& stream, const StreamPosition& from);
+  /// A generator that was made or seeded inside the innermost conditional or loop draws its own numbers there.
+  bool draws_itself(const Generator& generator) const { return generator.identity() > root_.last_identity_; }
   /// The next draw from what is around the root.
   StreamPosition next_around(Generator& generator) const;
   StreamPosition next_passed_on(Stream& stream, Generator& generator) const;
   static void note(Stream& stream, const StreamPosition& at);
 
+  StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step, bool takes_positions);
   const Level began_;
-  StreamScope* const around_;   // of a root: the scope that it takes positions from; null: the generator itself
-  const bool passes_on_;        // a root's streams give the positions themselves, and derive none
-  StreamScope& root_;           // the outermost scope that shares streams with this one, and owns them
-  StreamScope* open_;           // of the root: the innermost scope
-  StreamScope* const resumed_;  // the one that is open again when this ends
+  RecordInterpreter* const step_;  // the recording of a step, whose inputs streams begin at; else null
+  const bool takes_positions_;     // of generators, or of what is around: a conditional or loop
+  StreamScope* const around_;      // of a root: the scope that it takes positions from; null: the generator itself
+  const bool passes_on_;           // a root's streams give the positions themselves, and derive none
+  StreamScope& root_;              // the outermost scope that shares streams with this one, and owns them
+  std::uint64_t last_identity_ = UINT64_MAX;  // of the root: of the generators that draw from streams now
+  const std::uint64_t identity_around_;       // what that was when this began
+  StreamScope* open_;                         // of the root: the innermost scope
+  StreamScope* const resumed_;                // the one that is open again when this ends
   std::vector<Stream> streams_;
   std::uint64_t branches_ = 0;            // of the root: conditionals and loops so far, in the innermost one
   std::vector<StreamBranch*> inside_of_;  // of the root: those that run now, the outermost first
   Positions start_, furthest_;
 };
 
-/// A conditional or loop inside a run, in which examples may part. It draws from streams of its own, derived from its
-/// number among those of the run or of the one around it, and its end leaves the streams around it as they were: so an
+/// A conditional, a loop, or a step of one, inside a scope. It draws from streams of its own, derived from its number
+/// among those of the scope or of the one around it, and its end leaves the streams around it as they were: so an
 /// example's draws, inside and after it, depend neither on the branch that others take nor on how many steps they need.
 class StreamBranch {
  public:
-  /// Requires: `scope` outlives this.
+  /// A conditional or loop. Requires: `scope` outlives this.
   explicit StreamBranch(StreamScope& scope);
+  /// A step of the innermost loop.
+  StreamBranch(StreamScope& scope, std::uint64_t step);
   StreamBranch(const StreamBranch&) = delete;
   ~StreamBranch();
+  /// From now on another step.
+  void move_to(std::uint64_t step);
 
  private:
   friend StreamScope;
+  friend class OwnStreams;
+  StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after);
   /// The stream that takes the place of this one.
   StreamScope::Stream derived(StreamScope::Stream stream) const;
 
   StreamScope& root_;
-  const std::uint64_t number_;
+  std::uint64_t position_;              // that its streams are derived from
+  const std::uint64_t branches_after_;  // how many conditionals and loops of what is around come before what follows it
+  const std::uint64_t identity_around_;
   std::vector<StreamScope::Stream> around_;
+};
+
+/// What draws come from, but for conditionals and loops that take positions.
+struct AroundDraws {
+  StreamScope* streams;          // of the innermost run of vmap, or of a step that is recorded; null: none
+  const Interpreter* recording;  // without these, the innermost one of a whole program; null: none
+  bool operator==(const AroundDraws&) const = default;
+};
+/// Of what runs at `interpreter`.
+AroundDraws around_draws(Interpreter* interpreter = this_thread.innermost);
+
+/// While it lives, a conditional or loop draws from streams of its own. Outside a run of vmap, and where a run draws
+/// what the function alone would draw, it takes one position of each generator at its first draw; elsewhere it has the
+/// number that it has in the scope. What is computed again opens none: its draws were noted.
+class OwnStreams {
+ public:
+  /// `apart`: it has the number also where a run draws what the function alone would draw, as examples may part.
+  explicit OwnStreams(bool apart = false);
+  /// The streams that its draws come from; null: none are its own, as they are repeated.
+  StreamScope* streams() const { return streams_; }
+  /// Where the stream of `generator` begins: a place.
+  Tensor start(Generator& generator) const;
+  OwnStreams(const OwnStreams&) = delete;
+  /// What is drawn next repeats what was drawn since it began: for each branch of a conditional that is recorded.
+  void restart() {
+    if (streams_) streams_->set_positions({});
+  }
+
+  /// The innermost one of this thread that takes positions from just these; null: there is none.
+  static StreamScope* inside(const AroundDraws& around);
+
+ private:
+  OwnStreams(const AroundDraws& around, bool apart);
+  const AroundDraws around_;
+  StreamScope* streams_ = nullptr;
+  std::optional<StreamScope> scope_;    // where it takes positions
+  std::optional<StreamBranch> branch_;  // where it has a number
+  OwnStreams* const outer_;
+  std::optional<With<&ThreadContext::own_streams>> innermost_;
+};
+
+/// The steps of the innermost loop, each of which draws from streams of its own.
+class StepStreams {
+ public:
+  /// The step that runs from now on.
+  void begin(std::uint64_t step);
+  /// None runs.
+  void leave() { step_.reset(); }
+
+ private:
+  std::optional<StreamBranch> step_;
 };
 
 }  // namespace ricci

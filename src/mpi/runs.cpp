@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 
+#include "interpreters/batch.h"
 #include "mpi/agreement.h"
 #include "mpi/operations.h"
 #include "primitive/interpreter.h"
@@ -366,11 +367,15 @@ void MapRun::finish(const tree::Walk& result) const {
   // Some ranks' examples may have drawn where no other rank's has.
   Generator& generator = default_generator();
   const bool draws = options_.randomness != Randomness::error && !recorder_of_everything();
-  const std::int64_t position = draws ? position_of(generator) : 0;
+  StreamScope* const streams = streams_of(this_thread.innermost);
+  const std::int64_t in_stream = streams ? static_cast<std::int64_t>(streams->draws_from(generator)) : 0;
+  const std::int64_t position = !draws ? 0 : streams ? in_stream : position_of(generator);
   const std::vector<std::int64_t> positions =
       agree(*world_.state(), "the result of mpi::vmap", text_with_rows(result, axes), position);
   const std::int64_t furthest = *std::max_element(positions.begin(), positions.end());
-  for (std::int64_t at = position; at < furthest; ++at) generator.next();
+  if (streams) streams->move_on(generator, static_cast<std::uint64_t>(furthest));
+  else
+    for (std::int64_t at = position; at < furthest; ++at) generator.next();
   if (world_.size() == 1) return;
 
   const Agreed agreed;

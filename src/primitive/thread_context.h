@@ -15,6 +15,7 @@ class BackwardPass;
 class CatchesCaptures;
 class DrawSource;
 class Interpreter;
+class OwnStreams;
 class RunsInside;
 class UserFunctionInRule;
 struct SetAside;
@@ -38,7 +39,8 @@ struct ThreadContext {
   CatchesCaptures* captures = nullptr;                   // who is told of a tensor that a rule does not reach
 
   // ── draws ──
-  DrawSource* draws = nullptr;  // the innermost source that draws ask first
+  DrawSource* draws = nullptr;        // the innermost source that draws ask first
+  OwnStreams* own_streams = nullptr;  // the innermost conditional or loop that takes positions of generators
 
   // ── what errors name, and what is looked for ──
   const char* called = nullptr;             // the operation that the user called

@@ -9,8 +9,8 @@ namespace ricci {
 GeneratorState Generator::get_state() const {
   if (streams_of(this_thread.innermost) || innermost_recording())
     raise<TransformError>(
-        "get_state: a function that is mapped or recorded draws from streams of its own, which a generator's state "
-        "does not tell; ask for the state outside");
+        "get_state: a function that is mapped or recorded, a branch and a loop draw from streams of their own, which a "
+        "generator's state does not tell; ask for the state outside");
   return {seed_, __atomic_load_n(&position_, __ATOMIC_RELAXED)};
 }
 

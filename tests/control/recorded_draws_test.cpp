@@ -88,4 +88,133 @@ TEST(RecordedDraws, OfAProgramThatIsRecordedAgain) {
   expect_one_for_each([&](Tensor common) { return p({common})[0]; });
 }
 
+// ── what a function draws, step by step, as a program and compiled ──
+
+using Function = std::function<Tensor(Tensor)>;
+
+Tensor seeded(const Function& f, const Tensor& x) {
+  rc::manual_seed(3);
+  const Tensor y = f(x);
+  return y + rc::rand({}, rc::float64);  // the generator has moved on as far
+}
+
+Tensor steps_that_draw(Tensor x) {
+  return rc::fori_loop(0, 3, [](Tensor, Tensor y) { return y * 2 + number_drawn(); }, x);
+}
+Tensor draws_until_it_is_great(Tensor x) {
+  return rc::while_loop([](Tensor s) { return s.sum() < 9; }, [](Tensor s) { return s + 1 + number_drawn(); }, x);
+}
+Tensor branches_that_draw(Tensor x) {
+  return rc::cond(x.sum() > 2, [&] { return x + number_drawn() * number_drawn(); }, [&] { return x - number_drawn(); });
+}
+Tensor rows_that_draw(Tensor x) {
+  const auto step = [](Tensor c, Tensor row) {
+    const Tensor drawn = number_drawn();
+    return std::pair{c + drawn * row, drawn};
+  };
+  const auto [last, drawn] = rc::scan(step, number(1), x);
+  return last + drawn;
+}
+Tensor all_in_all(Tensor x) {
+  const auto inner = [](Tensor, Tensor y) { return branches_that_draw(y) + rows_that_draw(y) * number_drawn(); };
+  const auto outer = [=](Tensor, Tensor y) { return rc::fori_loop(0, 2, inner, y + number_drawn()); };
+  const Tensor before = x * number_drawn();
+  return rc::fori_loop(0, 2, outer, before) + number_drawn();
+}
+Tensor steps_of_which_some_draw(Tensor x) {
+  const auto step = [](Tensor i, Tensor y) {
+    const Tensor z = rc::cond(i > 1, [&] { return y + number_drawn(); }, [&] { return y; });
+    return rc::while_loop([](Tensor s) { return s.sum() < 3; }, [](Tensor s) { return s + number_drawn(); }, z) +
+           number_drawn();
+  };
+  return rc::fori_loop(0, 4, step, x);
+}
+Tensor steps_kept_by_halves(Tensor x) {
+  const auto step = [](Tensor, Tensor y) { return branches_that_draw(y) + number_drawn(); };
+  return rc::fori_loop(0, 5, step, x, {.checkpoint = rc::Checkpoints::log});
+}
+Tensor maps_in_steps(Tensor x) {
+  const auto one = [](Tensor a) { return a + number_drawn() + steps_that_draw(a); };
+  const auto step = [&](Tensor, Tensor y) {
+    return rc::vmap(one, {.randomness = Randomness::different})(y) + number_drawn();
+  };
+  return rc::fori_loop(0, 2, step, x);
+}
+
+std::vector<Function> functions() {
+  return {steps_that_draw,
+          draws_until_it_is_great,
+          branches_that_draw,
+          rows_that_draw,
+          all_in_all,
+          steps_of_which_some_draw,
+          steps_kept_by_halves,
+          maps_in_steps,
+          rc::checkpoint(all_in_all)};
+}
+
+void expect_same_draws(const Function& f, const Tensor& x) {
+  const Tensor expected = seeded(f, x);
+  const rc::Program program = rc::trace(f)(x);
+  expect_equal(seeded([&](Tensor a) { return program({a})[0]; }, x), expected);
+  expect_equal(seeded([&](Tensor a) { return program.simplified()({a})[0]; }, x), expected);
+  const auto compiled = rc::compile(f);
+  for (int call = 0; call < 2; ++call) expect_equal(seeded(compiled, x), expected);
+}
+
+TEST(RecordedDraws, AreThoseOfTheFunction) {
+  const Tensor x = doubles({0.5, 1, 1.5});
+  int number = 0;
+  for (const Function& f : functions()) {
+    SCOPED_TRACE(number++);
+    expect_same_draws(f, x);
+    expect_same_draws(rc::grad([&](Tensor a) { return (f(a) * a).sum(); }), x);
+  }
+}
+
+TEST(RecordedDraws, OfEachExampleAreThoseOfTheFunction) {
+  const Tensor x = rc::tensor({{0.5, 1., 1.5}, {2., 0.1, 0.2}, {0., 5., 7.}, {0.3, 0.2, 0.1}}, rc::float64);
+  int number = 0;
+  for (const Function& f : functions()) {
+    SCOPED_TRACE(number++);
+    const Function mapped = rc::vmap(f, {.randomness = Randomness::different});
+    expect_same_draws(mapped, x);
+    expect_equal(seeded(rc::vmap(f, {.randomness = Randomness::different, .chunk_size = 3}), x), seeded(mapped, x));
+  }
+}
+
+/// A compiled function, or a program, is called where the function could be.
+TEST(RecordedDraws, OfAProgramInsideALoopOrMapAreThoseOfTheFunction) {
+  const Tensor x = rc::tensor({{0.5, 1., 1.5}, {2., 0.1, 0.2}, {0.3, 0.2, 0.1}}, rc::float64);
+  const auto in_steps = [](const Function& f) {
+    const auto step = [f](Tensor, Tensor y) { return f(y) * 0.5 + number_drawn(); };
+    return [step](Tensor a) { return rc::fori_loop(0, 2, step, a); };
+  };
+  const auto mapped = [](const Function& f) { return rc::vmap(f, {.randomness = Randomness::different}); };
+  for (const Function& f : {Function(steps_that_draw), Function(branches_that_draw), Function(rows_that_draw)}) {
+    const Function compiled = rc::compile(f);
+    const Function program = [p = rc::trace(f)(x[0])](Tensor a) { return p({a})[0]; };
+    for (const Function& other : {compiled, program}) {
+      expect_equal(seeded(in_steps(other), x[0]), seeded(in_steps(f), x[0]));
+      expect_equal(seeded(mapped(other), x), seeded(mapped(f), x));
+    }
+  }
+}
+
+TEST(RecordedDraws, OfAProgramInACheckpointAreTheSameBothTimes) {
+  const auto times_drawn = [](Tensor x) {
+    const Tensor y = rc::fori_loop(0, 3, [](Tensor, Tensor y) { return y * number_drawn(); }, x);
+    return rc::cond(x.sum() > 0, [&] { return y * number_drawn() * number_drawn(); }, [&] { return y; });
+  };
+  const Function f = rc::checkpoint([g = rc::compile(times_drawn)](Tensor x) { return g(x) * number_drawn(); });
+  const auto alone = [&](const Function& g, const Tensor& x) {
+    rc::manual_seed(3);
+    return g(x);
+  };
+  const Tensor x = doubles({0.5, 1, 1.5});
+  const Tensor expected = alone([&](Tensor a) { return times_drawn(a) * number_drawn(); }, x);
+  expect_close(alone(f, x), expected, 1e-14);
+  expect_close(alone(rc::grad([&](Tensor a) { return f(a).sum(); }), x) * x, expected, 1e-14);
+}
+
 }  // namespace

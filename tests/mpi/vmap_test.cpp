@@ -86,6 +86,27 @@ TEST(MpiVmap, LeavesTheGeneratorWhereOneProcessDoesWhereFewExamplesDraw) {
   }
 }
 
+TEST(MpiVmap, DrawsInALoopAsOneProcessDoes) {
+  const auto f = [](Tensor i) {
+    return rc::cond(i > 8.5, [](Tensor i) { return i + rc::rand({}); }, [](Tensor i) { return i; }, i);
+  };
+  const auto g = [](Tensor i) { return i + rc::rand({}); };
+  const auto in_steps = [](const auto& map) {
+    return [=](Tensor x) {
+      return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return map(y) + rc::rand({}); }, x) + rc::rand({});
+    };
+  };
+  const Tensor x = rc::arange(10).to(rc::float32);
+  for (const Randomness mode : {Randomness::different, Randomness::same}) {
+    rc::manual_seed(3);
+    const Tensor expected = in_steps(rc::vmap(f, {.randomness = mode}))(x);
+    const Tensor of_all = in_steps(rc::vmap(g, {.randomness = mode}))(x);
+    rc::manual_seed(3);
+    expect_equal(in_steps(rc::mpi::vmap(f, {.randomness = mode}))(x), expected);
+    expect_equal(in_steps(rc::mpi::vmap(g, {.randomness = mode}))(x), of_all);
+  }
+}
+
 TEST(MpiVmap, OfExamplesThatPartGoesOn) {
   const auto f = [](Tensor x) {
     Tensor total = x + rc::rand({});

@@ -88,9 +88,11 @@ Tensor seeded(const Function& f, const Tensor& x) {
 
 Tensor noise(std::int64_t n) { return rc::randint(1, 1000, {n}).to(rc::float64); }
 Tensor times_noise(const Tensor& y) { return y * noise(y.size(0)); }
+Tensor times_few(const Tensor& y) { return y * rc::randint(1, 4, {y.size(0)}); }  // so that many products are exact
 
 std::vector<Named> functions() {
   const auto program = std::make_shared<rc::Program>(rc::trace(times_noise)(rc::zeros({8}, rc::float64)));
+  const auto step = [](Tensor, Tensor y) { return times_noise(y); };
   return {
       {"dropout", [](Tensor x) { return rc::dropout(exp(x), 0.5, true); }},
       {"draws in a row",
@@ -131,19 +133,6 @@ std::vector<Named> functions() {
          return times_noise(y);
        }},
       {"a program", [program](Tensor x) { return times_noise((*program)({exp(x)})[0]); }},
-  };
-}
-
-/// A recorded loop draws other numbers than the one that runs step by step, and recording itself sets the seed.
-std::vector<Named> functions_that_a_program_draws_otherwise() {
-  const auto step = [](Tensor, Tensor y) { return times_noise(y); };
-  return {
-      {"a seed set on the way",
-       [](Tensor x) {
-         const Tensor y = times_noise(exp(x));
-         rc::manual_seed(5);
-         return times_noise(y);
-       }},
       {"a conditional",
        [](Tensor x) {
          const Tensor y = times_noise(exp(x));
@@ -175,6 +164,35 @@ std::vector<Named> functions_that_a_program_draws_otherwise() {
            return std::pair(z, z);
          };
          const Tensor y = rc::scan(next, exp(x), rc::zeros({3})).first;
+         return times_noise(y);
+       }},
+      {"a loop in a loop, beside a branch that draws nothing",
+       [](Tensor x) {
+         const auto inner = [](Tensor i, Tensor y) {
+           return times_few(rc::cond(i > 0, [&] { return times_few(y); }, [&] { return y; }));
+         };
+         const auto outer = [=](Tensor, Tensor y) { return rc::fori_loop(0, 2, inner, times_few(y)); };
+         return times_few(rc::fori_loop(0, 2, outer, exp(x)));
+       }},
+      {"a loop with a generator of its own",
+       [](Tensor x) {
+         const auto next = [](Tensor, Tensor y) {
+           rc::Generator own(3);
+           const Tensor z = times_few(y);
+           return z * rc::randint(1, 4, {8}, {.generator = own});
+         };
+         return times_few(rc::fori_loop(0, 3, next, exp(x)));
+       }},
+  };
+}
+
+/// Recording itself sets the seed.
+std::vector<Named> functions_that_a_program_draws_otherwise() {
+  return {
+      {"a seed set on the way",
+       [](Tensor x) {
+         const Tensor y = times_noise(exp(x));
+         rc::manual_seed(5);
          return times_noise(y);
        }},
   };
