@@ -1,8 +1,11 @@
 // Loops under vmap whose examples take different numbers of turns: lanes that are done are given other examples. They
 // give the bits that the function gives, whatever the numbers.
 #include <gtest/gtest.h>
+#include <ricci/interruption.h>
 #include <ricci/ricci.h>
+#include <ricci/threads.h>
 
+#include <atomic>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -101,6 +104,41 @@ TEST_F(RefilledLanes, OneExampleMayTakeMuchLongerThanAllOthers) {
   expect_bits(halved, rc::randn({1000}), rc::arange(0, 1000));
   expect_bits(halved, rc::randn({1000}), rc::flip(rc::arange(0, 1000), {0}));
   expect_bits(halved, rc::randn({1000}), rc::zeros({1000}, rc::int64));
+}
+
+std::atomic<int> times_asked = 0;
+
+/// How often code asks whether it is to end: once in 16,384 turns of its lanes.
+template <class F>
+int asked_while(const F& f) {
+  times_asked = 0;
+  rc::set_interruption([] { ++times_asked; });
+  f();
+  rc::set_interruption(nullptr);
+  return times_asked;
+}
+
+// One example of each 64, the most that run side by side, takes long. Where lanes are refilled, these run beside each
+// other. A loop with a sine is not refilled, and takes as many turns as all of them one after the other.
+TEST_F(RefilledLanes, TakeTurnsForTheLongestExamplesTogether) {
+  constexpr std::int64_t slow = 32, beside = 64;
+  Tensor turns = rc::ones({slow * beside}, rc::int64);
+  for (std::int64_t i = 0; i < slow; ++i) turns[i * beside + 5].copy_(rc::tensor(std::int64_t{20'000}));
+  const auto of_sines = [](const Tensor& x, const Tensor& turns) {
+    const auto step = [](const Pair& s) { return Pair(sin(s.first), s.second + 1); };
+    return rc::while_loop([&](const Pair& s) { return s.second < turns; }, step, Pair(x, rc::zeros_like(turns))).first;
+  };
+  const auto asked = [&](const auto& f) {
+    const Tensor x = rc::randn({slow * beside});
+    const auto fast = rc::compile(rc::vmap(f));
+    fast(x, turns);
+    return asked_while([&] { fast(x, turns); });
+  };
+  const int threads = rc::num_threads();
+  rc::set_num_threads(1);
+  EXPECT_LE(asked(halved), slow / 4);
+  EXPECT_GE(asked(of_sines), slow);
+  rc::set_num_threads(threads);
 }
 
 TEST_F(RefilledLanes, CountTheTurnsOfEachExampleForItself) {
