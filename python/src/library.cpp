@@ -11,6 +11,7 @@
 #include "ricci/memory.h"
 #include "ricci/nest.h"
 #include "ricci/ragged.h"
+#include "ricci/ravel.h"
 #include "ricci/threads.h"
 #include "ricci/tree_names.h"
 #include "scopes.h"
@@ -83,6 +84,18 @@ void make_library(nb::module_& m) {
       "load_leaves",
       [](nb::handle like, nb::handle named) { return rebuild(load_leaves(tree_of(like), named_from(named))); },
       nb::arg("like"), nb::arg("named"), "A tree as `like`, with each Tensor replaced by the one of its name.");
+  using UnravelTree = Unravel<Tree>;
+  nb::class_<UnravelTree>(m, "Unravel", "The way back from a vector to a tree.")
+      .def(
+          "__call__", [](const UnravelTree& self, const Tensor& vector) { return rebuild(self(vector)); },
+          nb::arg("vector"));
+  m.def(
+      "ravel_pytree",
+      [](nb::handle tree) {
+        const auto [vector, unravel] = ravel(tree_of(tree));
+        return nb::make_tuple(vector, unravel);
+      },
+      nb::arg("tree"), "The elements of all leaves as one vector, without integers, and the way back.");
 
   m.def("num_threads", &num_threads, "The most threads that one operation uses.");
   m.def("set_num_threads", &set_num_threads, nb::arg("n"));

@@ -305,3 +305,14 @@ def test_classes_registered_with_jax_are_containers():
 def test_a_class_that_nobody_registered_is_a_value():
     one = Pair(rc.ones(2), None)
     assert rc.leaves([one, rc.ones(3)])[0].shape == (3,) and len(rc.leaves(one)) == 0
+
+
+def test_a_tree_is_a_vector_and_back():
+    layer = Layer(rc.ones(2, 2), rc.tensor([3.0]))
+    vector, unravel = rc.ravel_pytree({"layer": layer, "steps": rc.tensor(7)})
+    assert vector.tolist() == [1, 1, 1, 1, 3]
+    back = unravel(2 * vector)
+    assert back["layer"].weight.tolist() == [[2, 2], [2, 2]] and back["steps"].item() == 7
+    assert rc.hessian(lambda v: unravel(v)["layer"].weight.square().sum())(vector).shape == (5, 5)
+    with pytest.raises(rc.ValueError, match="the tree has 5 elements"):
+        unravel(rc.ones(4))

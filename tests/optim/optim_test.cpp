@@ -258,6 +258,18 @@ TEST(Optim, CenteredSpreadIsNeverNegative) {
   }
 }
 
+TEST(Optim, AnOptimiserIsAValueToTransforms) {
+  const auto step = [](const optim::Optimiser& optimiser, const Tensor& g) {
+    return optimiser.update(g, optimiser.init(g), g).updates;
+  };
+  const auto fast = rc::compile(step);
+  const optim::Optimiser slow = optim::sgd(0.5), quick = optim::sgd(2);
+  for (const optim::Optimiser& optimiser : {slow, quick, slow})
+    expect_equal(fast(optimiser, rc::ones({3})), step(optimiser, rc::ones({3})));
+  EXPECT_EQ(fast.plans(), 2u);
+  expect_values(rc::vmap(step)(slow, rc::ones({3})), {-0.5, -0.5, -0.5});
+}
+
 TEST(Optim, IsMadeByUsers) {
   const optim::Optimiser mean_of_two({{"before", {}}}, [](optim::Step& step) {
     for (auto& [update, param, moments] : step.leaves) {
