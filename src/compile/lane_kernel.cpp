@@ -313,6 +313,12 @@ double LaneKernel::nanoseconds(std::int64_t lanes) const {
   return all;
 }
 
+// LLVM takes as long for an element that stands in a row as for some operations.
+std::size_t LaneKernel::work() const {
+  constexpr std::size_t of_element = 4;
+  return plan_.steps() + of_element * (plan_.program.inputs.size() + plan_.program.outputs.size());
+}
+
 // Of [n, features] of float32: a stage with totals costs so much more a position; a pass over memory, of which the
 // kernel saves one an equation, so much for each register of elements.
 std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
@@ -354,14 +360,11 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
     return NotExpandable{
         "its choices among single numbers take the compiler long; compile with .effort = high makes code of all",
         NotExpandable::Because::too_long};
-  // LLVM takes as long for an element that stands in a row as for some operations.
-  constexpr std::size_t of_element = 4;
-  const std::size_t work = plan.steps() + of_element * (plan.program.inputs.size() + plan.program.outputs.size());
-  if (options.steps_left && work > *options.steps_left)
+  auto kernel = std::make_shared<const LaneKernel>(std::move(plan));
+  if (options.steps_left && kernel->work() > *options.steps_left)
     return NotExpandable{"the kernels of the plan have many steps; compile with .effort = high makes code of all",
                          NotExpandable::Because::no_steps_left};
-  if (options.steps_left) *options.steps_left -= work;
-  return std::make_shared<const LaneKernel>(std::move(plan));
+  return kernel;
 }
 
 }  // namespace

@@ -650,6 +650,7 @@ class Grouping {
       group->outer = {.operand = (*kernel)->plan().program.givens[at(turns.count_given)].tensor, .axis = 0};
     }
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.in_call()};
+    if (options_.steps_left) *options_.steps_left -= (*kernel)->work();
     group->kernel = *kernel;
     group->fewest_lanes = apart ? (*kernel)->fewest_lanes_of_turns()
                                 : (*kernel)->fewest_lanes(std::ranges::count_if(
