@@ -800,6 +800,12 @@ std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) 
   return call;
 }
 
+std::optional<KernelAlong> kernel_along(const Equation& e) {
+  if (e.rules != &rules_of<LaneStep>) return std::nullopt;
+  const Group& group = *erase::as<LaneStep>(e.parameters.get()).steps.group;
+  return KernelAlong{group.kernel, group.options.lanes, group.options.outer};
+}
+
 OneKernel::OneKernel(std::shared_ptr<const Group> group, SmallVector<int, 8> operands)
     : group_(std::move(group)), operands_(std::move(operands)) {
   if (!group_->lanes.is_known() && !group_->outer.is_known())

@@ -38,6 +38,13 @@ bool is_loop_in_lanes(const Equation& e);
 /// None where the equation is another one. Requires: the sizes of the operands are numbers.
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands);
 
+/// The axes of such an equation, as the kernel was made for them.
+struct KernelAlong {
+  std::shared_ptr<const LaneKernel> kernel;
+  OpenSize lanes, outer;
+};
+std::optional<KernelAlong> kernel_along(const Equation& e);
+
 struct Group;
 
 /// A program that is one lane kernel: it runs without variables, operand lists and type rules.

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compile/blocks.h"
 #include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/known_sizes.h"
@@ -26,6 +27,7 @@
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
+#include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
 #include "tensor/lent.h"
 
@@ -88,11 +90,13 @@ std::int64_t made_native_functions() { return made_plans; }
 /// The function for some sizes.
 class NativeFunction {
  public:
-  NativeFunction(std::vector<Equation> places, Program program)
+  /// `of_block`: the program for a block of examples, if it runs for one after the other, which takes no places.
+  NativeFunction(std::vector<Equation> places, Program program, const Program& of_block, std::optional<Blocks> blocks)
       : places_(std::move(places)),
         program_(std::move(program)),
         result_types_(output_types(program_)),
-        planned_(planned_in_library(program_)) {
+        blocks_(std::move(blocks)),
+        planned_(planned_in_library(of_block)) {
     if (count_of(planned_.plan.steps) > most_steps) return;
     const Image image = image_of(planned_.plan);
     ++made_plans;
@@ -135,11 +139,13 @@ class NativeFunction {
     std::vector<Memory> records = std::vector<Memory>(plan.planned_.plan.records.size());
   };
 
+  using Arguments = SmallVector<const void*, 16>;
+  using Results = SmallVector<void*, 8>;
   bool call_code(Tensors& inputs, Tensors& results) const {
     const auto failed = [](const CarefulCall& of) { return of.failed.load(); };
     if (std::ranges::any_of(planned_.careful, failed)) return false;
-    SmallVector<const void*, 16> arguments;
-    SmallVector<void*, 8> to;
+    Arguments arguments;
+    Results to;
     SmallVector<ArrayRef, 8> arrays;
     for (Tensor& x : inputs) {
       if (value_of(x)->kind != ValueKind::array) return false;
@@ -154,10 +160,7 @@ class NativeFunction {
       arrays.push_back(make_array(type));
       to.push_back(arrays.back()->data);
     }
-    const kernels::Scratch<std::byte> workspace(planned_.plan.workspace_bytes);
-    Call call{*this};
-    const int answer = run_(arguments.data(), to.data(), workspace.data(), &call);
-    if (call.ended) std::rethrow_exception(call.ended);
+    const int answer = blocks_ ? run_blocks(*blocks_, inputs, arguments, to) : run_once(arguments, to);
     // To go through so many turns once more, equation by equation, takes long.
     if (answer >= first_limit) {
       const std::size_t loop = at(answer - first_limit);
@@ -167,6 +170,39 @@ class NativeFunction {
     if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
     for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));
     return true;
+  }
+
+  int run_once(const Arguments& arguments, const Results& to) const {
+    const kernels::Scratch<std::byte> workspace(planned_.plan.workspace_bytes);
+    Call call{*this};
+    const int answer = run_(arguments.data(), to.data(), workspace.data(), &call);
+    if (call.ended) std::rethrow_exception(call.ended);
+    return answer;
+  }
+  /// The last block may begin inside the one before it, so it runs when that is done.
+  int run_blocks(const Blocks& blocks, const Tensors& inputs, const Arguments& arguments, const Results& to) const {
+    constexpr double likely_nanoseconds = 50'000;
+    SmallVector<std::int64_t, 16> of_argument;  // bytes of an example
+    SmallVector<std::int64_t, 8> of_result;
+    const auto of_example = [&](const Type& type) { return bytes_of(type) / blocks.examples; };
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      of_argument.push_back(blocks.has_examples[i] ? of_example(value_of(inputs[i])->type) : 0);
+    for (const Type& type : result_types_) of_result.push_back(of_example(type));
+    std::atomic<int> answer = 0;
+    const auto run = [&](std::int64_t first) {
+      Arguments from = arguments;
+      Results into = to;
+      for (std::size_t i = 0; i < from.size(); ++i)
+        from[i] = static_cast<const std::byte*>(from[i]) + first * of_argument[i];
+      for (std::size_t k = 0; k < into.size(); ++k) into[k] = static_cast<std::byte*>(into[k]) + first * of_result[k];
+      if (const int found = run_once(from, into)) answer = found;
+    };
+    kernels::parallel_for({blocks.examples / blocks.of_block, likely_nanoseconds},
+                          [&](std::int64_t begin, std::int64_t end) {
+                            for (std::int64_t i = begin; i < end && answer == 0; ++i) run(i * blocks.of_block);
+                          });
+    if (answer == 0 && blocks.examples % blocks.of_block != 0) run(blocks.examples - blocks.of_block);
+    return answer;
   }
 
   /// Requires: the planned function stays where it is.
@@ -224,6 +260,7 @@ class NativeFunction {
   const std::vector<Equation> places_;  // of generators: taken before the code runs, once a call
   const Program program_;               // behind its inputs those places
   const Types result_types_;
+  const std::optional<Blocks> blocks_;
   const PlannedFunction planned_;
   LoadedCode code_;
   PlanFunctionInCode run_ = nullptr;
@@ -264,9 +301,11 @@ bool may_throw(const Equation& e) {
   return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom || has_programs;
 }
 
+/// `program`: in a call, if its sizes are open.
 std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turns) {
-  ProgramBody rest = program.body();
-  if (!has_turns && !is_small(rest)) return nullptr;
+  ProgramBody rest = resolved(program).body();
+  const std::optional<Blocks> blocks = blocks_of(program);
+  if (!has_turns && !blocks && !is_small(rest)) return nullptr;
   std::vector<Equation> places, others;
   bool may_have_thrown = false;
   for (Equation& e : rest.equations) {
@@ -282,7 +321,8 @@ std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turn
   rest.equations = std::move(others);
   const Program pure(Shared<const ProgramBody>(new ProgramBody(std::move(rest))));
   if (!may_run_again(pure)) return nullptr;
-  auto plan = std::make_shared<const NativeFunction>(std::move(places), pure);
+  const Program of_block = blocks ? resolved(program.in_call(blocks->sizes)) : pure;
+  auto plan = std::make_shared<const NativeFunction>(std::move(places), pure, of_block, blocks);
   return plan->has_code() ? plan : nullptr;
 }
 
@@ -324,15 +364,15 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
     makes = calls > 0 && !known.is_made && (is_first || (known.calls += calls) >= known.calls_before_made);
     seeks_kernels = !now.empty() && !known.has_sought_kernels && sizes_sought_ < most_sought;
   }
-  if (seeks_kernels) plan.program = with_kernels(sizes);
-  if (makes) plan.function = function_at(sizes, plan.program ? *plan.program : program_.in_call(sizes));
+  if (seeks_kernels) plan = with_kernels(sizes);
+  if (makes) plan.function = function_at(plan.in_call ? *plan.in_call : program_.in_call(sizes));
   if (!makes && !seeks_kernels) return plan;
   // Of threads that made the same at once, all get what the first one made.
   const std::lock_guard lock(mutex_);
   Known& known = find(now);
   if (seeks_kernels && !known.has_sought_kernels) {
     known.has_sought_kernels = true;
-    if (sizes_sought_++ < most_sought) known.plan.program = plan.program;
+    if (sizes_sought_++ < most_sought) known.plan.in_call = plan.in_call, known.plan.program = plan.program;
   }
   const bool fits = plan.program.has_value() == known.plan.program.has_value();  // the function is of the same program
   if (makes && fits && !known.is_made) {
@@ -343,16 +383,16 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
   return known.plan;
 }
 
-std::optional<Program> NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
+NativeFunctions::Plan NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
   const std::optional<Program> program = with_kernels_at(*sizes, whole_, program_);
   if (!program) return {};
   make_code(*program);
-  return resolved(program->in_call(sizes));
-} catch (const Error&) { return std::nullopt; }  // as below
+  const Program in_call = program->in_call(sizes);
+  return {.in_call = in_call, .program = resolved(in_call)};
+} catch (const Error&) { return {}; }  // as below
 
-std::shared_ptr<const NativeFunction> NativeFunctions::function_at(const std::shared_ptr<const CallSizes>& sizes,
-                                                                   const Program& program) const try {
-  return made(sizes ? resolved(program) : program, has_turns_);
+std::shared_ptr<const NativeFunction> NativeFunctions::function_at(const Program& program) const try {
+  return made(program, has_turns_);
 } catch (const Error&) { return nullptr; }  // of an equation that may never run: the equations throw it where they do
 
 NativeFunctions::Known& NativeFunctions::find(std::span<const Size> sizes) {

@@ -43,7 +43,8 @@ class NativeFunctions {
 
  private:
   struct Plan {
-    std::optional<Program> program = {};  // with kernels for these sizes, which are written into it
+    std::optional<Program> in_call = {};                       // with kernels for these sizes
+    std::optional<Program> program = {};                       // the same, with the sizes written into it
     std::shared_ptr<const NativeFunction> function = nullptr;  // of that program, or of the one for all sizes
   };
   struct Known {
@@ -59,9 +60,8 @@ class NativeFunctions {
   /// results would.
   static constexpr int most_sought = 8;
   Plan plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls = 1);
-  std::optional<Program> with_kernels(const std::shared_ptr<const CallSizes>& sizes) const;
-  std::shared_ptr<const NativeFunction> function_at(const std::shared_ptr<const CallSizes>& sizes,
-                                                    const Program& program) const;
+  Plan with_kernels(const std::shared_ptr<const CallSizes>& sizes) const;
+  std::shared_ptr<const NativeFunction> function_at(const Program& program) const;
   // Requires: the mutex is held.
   Known& find(std::span<const Size> sizes);
   void forget_one();
