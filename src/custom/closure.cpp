@@ -11,9 +11,8 @@
 
 namespace ricci::function {
 struct ClosureRun::State {
-  const char* name;
+  Recorder recorder;
   const Steps* steps;
-  std::unique_ptr<RecordInterpreter> record;
 };
 
 bool is_recorded(const char* name, const Tensor& x) {
@@ -28,25 +27,28 @@ bool is_recorded(const char* name, const tree::Walk& leaves) {
 }
 
 ClosureRun::ClosureRun(const char* name, Runs runs, const Steps* steps)
-    : state_(new State{.name = name,
-                       .steps = steps,
-                       .record = std::make_unique<RecordInterpreter>(runs == Runs::many ? Records::step : Records::part,
-                                                                     Entry{.name = name})}) {}
+    : state_(new State{.recorder = Recorder(name, runs, Entry{.name = name}), .steps = steps}) {}
 ClosureRun::~ClosureRun() = default;
 
 void ClosureRun::enter(const tree::Walk& arguments) {
   for (Tensor* leaf : arguments.leaves)
-    if (leaf->defined()) *leaf = wrap(state_->record->add_input(type_of(*leaf)));
+    if (leaf->defined()) *leaf = state_->recorder.input(type_of(*leaf));
 }
 
-std::vector<Generator*> end_streams(RecordInterpreter& record, const char* name) {
+std::vector<Generator*> Recorder::end_streams() const {
   std::vector<Generator*> generators;
-  for (const RecordInterpreter::StepStream& stream : record.step_streams()) {
-    const Tensor next = advanced_place(wrap(stream.start), 1);
-    record.body->outputs.push_back(record.variable_of(read(next, name)));
+  for (const RecordInterpreter::StepStream& stream : streams()) {
+    output(advanced_place(wrap(stream.start), 1));
     generators.push_back(stream.generator);
   }
   return generators;
+}
+
+Closure Recorder::end(const Steps* steps) {
+  const std::vector<Generator*> generators = end_streams();
+  const std::shared_ptr<ProgramBody> whole = body();
+  record_.reset();
+  return closed(*whole, generators, steps);
 }
 
 Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams, const Steps* steps) {
@@ -68,17 +70,13 @@ Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams,
 }
 
 Closure ClosureRun::leave(const tree::Walk& result) {
-  RecordInterpreter& record = *state_->record;
   std::vector<bool> numbers;
   for (const Tensor* leaf : result.leaves) {
     if (!leaf->defined()) continue;
     numbers.push_back(type_of(*leaf).weak);
-    record.body->outputs.push_back(record.variable_of(read(with_dtype(*leaf), state_->name)));
+    state_->recorder.output(*leaf);
   }
-  const std::vector<Generator*> streams = end_streams(record, state_->name);
-  const std::shared_ptr<ProgramBody> body = record.body;
-  state_->record.reset();
-  Closure closure = closed(*body, streams, state_->steps);
+  Closure closure = state_->recorder.end(state_->steps);
   closure.numbers = std::move(numbers);
   return closure;
 }

@@ -25,36 +25,17 @@ TensorFunction function_of(const Program& f) {
   };
 }
 
-/// One recording of a program made from another.
-class Rerecording {
- public:
-  explicit Rerecording(Runs runs)
-      : record_(std::make_unique<RecordInterpreter>(runs == Runs::many ? Records::step : Records::part, Entry{})) {}
-
-  RecordInterpreter& record() const { return *record_; }
-  Tensor input(Type type) const { return wrap(record_->add_input(type)); }
-  Tensor tangent(const Type& type) const { return input({type.dtype, type.shape}); }
-  Variable variable(const Tensor& x) const { return record_->variable_of(read(with_dtype(x), called)); }
-  void output(const Tensor& x) const { record_->body->outputs.push_back(variable(x)); }
-  Closure leave() {
-    const std::vector<Generator*> streams = end_streams(*record_, called);
-    const std::shared_ptr<ProgramBody> body = record_->body;
-    record_.reset();
-    return closed(*body, streams);
-  }
-
- private:
-  std::unique_ptr<RecordInterpreter> record_;
-};
+/// An input like this one, but no number.
+Tensor tangent(const Recorder& recorder, const Type& type) { return recorder.input({type.dtype, type.shape}); }
 
 }  // namespace
 
 Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Runs runs) {
-  Rerecording again(runs);
+  Recorder again(called, runs);
   Tensors inputs, tangents;
   for (const Variable v : f.body().inputs) inputs.push_back(again.input(type_of_variable(f, v)));
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    tangents.push_back(active[i] ? again.tangent(type_of(inputs[i])) : Tensor());
+    tangents.push_back(active[i] ? tangent(again, type_of(inputs[i])) : Tensor());
   const Pushed found = push_through(function_of(f), inputs, tangents);
   for (const Tensor& t : found.outputs) again.output(t);
   Derived derived;
@@ -63,13 +44,13 @@ Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Run
     derived.outputs.push_back(has || at_least[i]);
     if (derived.outputs[i]) again.output(has ? found.tangents[i] : zeros_of(type_of(found.outputs[i])));
   }
-  derived.closure = again.leave();
+  derived.closure = again.end();
   return derived;
 }
 
 Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
                Runs runs) {
-  Rerecording again(runs);
+  Recorder again(called, runs);
   Tensors inputs;
   for (std::size_t i = 0; i < f.inputs(); ++i) {
     Type type = type_of_variable(f, f.body().inputs[i]);
@@ -87,7 +68,7 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
     }
   }
   for (const Tensor& t : outputs) again.output(t);
-  derived.closure = again.leave();
+  derived.closure = again.end();
   return derived;
 }
 
@@ -109,8 +90,8 @@ namespace {
 Recording record(const Program& f, const Flags& active, Runs runs, const Flags& cotangents, const Flags& at_least,
                  const Flags& summed) {
   Recording r;
-  const Rerecording again(runs);
-  const std::shared_ptr<ProgramBody> body = again.record().body;
+  const Recorder again(called, runs);
+  const std::shared_ptr<ProgramBody> body = again.body();
   Tensors inputs;
   for (const Variable v : f.body().inputs) inputs.push_back(again.input(type_of_variable(f, v)));
   r.inputs = body->inputs;
@@ -123,7 +104,7 @@ Recording record(const Program& f, const Flags& active, Runs runs, const Flags& 
   for (std::size_t i = 0; i < taped.outputs.size(); ++i) {
     r.active_outputs.push_back(taped.output_slots[i] >= 0);
     r.taken.push_back(r.active_outputs[i] && cotangents[i]);
-    cts.push_back(r.taken[i] ? again.tangent(type_of(taped.outputs[i])) : Tensor());
+    cts.push_back(r.taken[i] ? tangent(again, type_of(taped.outputs[i])) : Tensor());
     if (r.taken[i]) r.cotangents.push_back(again.variable(cts[i]));
   }
   const std::vector<Tensor> found = taped.record->pull_back(taped.output_slots, cts, taped.wanted_slots, true);
@@ -135,15 +116,15 @@ Recording record(const Program& f, const Flags& active, Runs runs, const Flags& 
     if (!r.given[i]) continue;
     if (!(type_of(gradient) == type_of(inputs[i]))) gradient = fit(gradient, type_of(inputs[i]));
     if (summed[i]) {
-      const Tensor sum = again.tangent(type_of(inputs[i]));
+      const Tensor sum = tangent(again, type_of(inputs[i]));
       r.sums.push_back(again.variable(sum));
       gradient = sum + gradient;
     }
     r.gradients.push_back(again.variable(gradient));
   }
-  for (const RecordInterpreter::StepStream& stream : again.record().step_streams())
-    r.streams.push_back(again.record().variable_of(stream.start));
-  r.generators = end_streams(again.record(), called);
+  for (const RecordInterpreter::StepStream& stream : again.streams())
+    r.streams.push_back(again.variable(wrap(stream.start)));
+  r.generators = again.end_streams();
   r.ended_streams = std::exchange(body->outputs, {});
   r.body = *body;
   return r;
