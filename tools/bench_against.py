@@ -177,8 +177,8 @@ def ratio(theirs, ours):
     return theirs / ours if theirs and ours else None
 
 
-def compare(bench, pythons, arguments):
-    """Times and prints; gives whether anything differs."""
+def measure(bench, pythons, arguments):
+    """Our cases by name, the rounds of ours and of each rival {case: line}, and what differs {case: words}."""
     names = names_of_ours(bench, arguments)
     if not names:
         sys.exit(f"no case matches {arguments.cases}")
@@ -189,7 +189,13 @@ def compare(bench, pythons, arguments):
         for rival, python in pythons.items():
             theirs[rival].append(measure_rival(rival, python, arguments))
     print(file=sys.stderr, end="\n" if arguments.rounds else "")
-    wrong = disagreements(check_ours(bench, names, arguments), {rival: rounds[-1] for rival, rounds in theirs.items() if rounds})
+    last = {rival: rounds[-1] for rival, rounds in theirs.items() if rounds}
+    return names, ours, theirs, disagreements(check_ours(bench, names, arguments), last)
+
+
+def compare(bench, pythons, arguments):
+    """Times and prints; gives whether anything differs."""
+    names, ours, theirs, wrong = measure(bench, pythons, arguments)
     bases = list(dict.fromkeys(base_of(name)[0] for name in names))
     present = {base_of(name)[1] for name in names}
     variants = [variant for variant in ("eager", *VARIANTS) if variant in present]

@@ -6,7 +6,7 @@
     bench/gradbench/run.py --small                  each eval once, small: seconds, no times
     bench/gradbench/run.py ode --tool "python3 bench/gradbench/jax_tool.py"
 
-A table has the fastest run of each function in ms, and the first call ("prepare": recording and compiling).
+A table has the fastest run of each function in ms, and what goes before ("prepare": recording and compiling).
 """
 import argparse
 import json

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Writes bench/RESULTS.md and its pictures: the cases beside their rivals, GradBench's evals, the robot. Minutes.
+
+    ./dev bench --report                          everything
+    ./dev bench --report --cases W1,W12 --rounds 3
+    ./dev bench --report --keep gradbench,robot   takes what the last report measured for these (build/report)
+
+Rivals are those that $RICCI_BENCH_PYTHON, .venv/bin/python or python3 can import; what is absent is said. Every case
+stands in the page, lost ones too. Knows nothing of what is measured.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+import bench_against as against
+
+ROOT = against.ROOT
+KEPT = ROOT / "build/report"
+PAGE, PICTURE, SUMMARY = (ROOT / "bench" / name for name in ("RESULTS.md", "results.svg", "summary.svg"))
+SECTIONS = ("cases", "gradbench", "robot")
+# All but the largest sizes of W3, W12 and W16, single operations and layers.
+CASES = ("W1,W2,W3/fwd_4096,W3/fwd_65536,W3/value_grad_4096,W3/value_grad_65536,W4,W7,W8,W9,W12/test_jacrev,W12/test_jacfwd,"
+         "W12/ba1_jacrev,W13,W14,W15,W16/greeks_16384,W16/gamma_16384,W18,W19,arm,loops,lanes,asked")
+
+
+def line_of(path, start):
+    return next((line.split(":", 1)[1].strip() for line in pathlib.Path(path).read_text().splitlines()
+                 if line.startswith(start)), "unknown")
+
+
+def machine():
+    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    load = os.getloadavg()[0]
+    return {"date": datetime.date.today().isoformat(), "processor": line_of("/proc/cpuinfo", "model name"),
+            "cores": os.cpu_count(), "system": platform.platform(), "compiler": compiler, "load": round(load, 1)}
+
+
+def on_last_core(command):
+    """Standard output of a command on the last core, one thread; an empty text and a note if it fails."""
+    core = sorted(os.sched_getaffinity(0))[-1]
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    environment = dict(os.environ, RICCI_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", XLA_FLAGS=flags)
+    done = subprocess.run(command, env=environment, preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+                          capture_output=True, text=True)
+    return done.stdout, done.stderr
+
+
+def cases(arguments):
+    """[{case, eager, compiled, by_hand, rivals, first, check}], in ms."""
+    pythons = {rival: against.find_python(rival) for rival in against.RIVALS}
+    pythons = {rival: python for rival, python in pythons.items() if python}
+    asked = argparse.Namespace(cases=arguments.cases, variants=("compiled", "by_hand"), rounds=arguments.rounds,
+                               seconds=arguments.seconds, threads=1, keep_memory=False)
+    names, ours, theirs, wrong = against.measure(against.find_bench(ROOT / "build/release"), pythons, asked)
+    least = lambda rounds, case: against.summarise(rounds, case, "min_ms")
+    rows = []
+    for base in dict.fromkeys(against.base_of(name)[0] for name in names):
+        rivals = {rival: least(rounds, base) for rival, rounds in theirs.items()}
+        rows.append({"case": base, "eager": least(ours, base), "compiled": least(ours, f"{base}/compiled"),
+                     "by_hand": least(ours, f"{base}/by_hand"), "rivals": {r: ms for r, ms in rivals.items() if ms},
+                     "first": against.summarise(ours, f"{base}/compiled", "first_ms"),
+                     "check": "; ".join(wrong.get(base, ["same"]))})
+    versions = [f"{rival} {next(iter(rounds[-1].values()))['version']}" for rival, rounds in theirs.items() if rounds[-1]]
+    return {"rows": rows, "versions": versions, "rounds": arguments.rounds}
+
+
+def gradbench(arguments):
+    """The tables of bench/gradbench/run.py, ours and JAX's: rows of cells."""
+    python = against.find_python("jax") or sys.executable
+    run = [python, str(ROOT / "bench/gradbench/run.py"), "--seconds", str(arguments.seconds)]
+    cells = lambda text: [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines()[2:]]
+    ours = cells(on_last_core(run)[0])
+    others = against.find_python("jax")
+    jax = cells(on_last_core([*run, "--tool", f"{others} {ROOT / 'bench/gradbench/jax_tool.py'}"])[0]) if others else []
+    return {"ours": ours, "jax": [row for row in jax if len(row) == 6]}
+
+
+def robot(arguments):
+    """The table of examples/robot_dynamics, and Pinocchio's times from Python."""
+    out, _ = on_last_core([str(ROOT / "build/release/examples/robot_dynamics")])
+    python = against.find_python("pinocchio")
+    command = [python, str(ROOT / "tools/pinocchio_values.py"), str(ROOT / "data/robots/arm.urdf")]
+    pinocchio = on_last_core(command)[1] if python else ""
+    return {"table": [line for line in out.splitlines() if line.startswith("|")], "pinocchio": pinocchio.splitlines()}
+
+
+def best(row):
+    """Our least time, the best rival's name and time; None where there is none."""
+    ours = min(filter(None, (row["eager"], row["compiled"])), default=None)
+    rival = min(row["rivals"], key=row["rivals"].get, default=None)
+    return ours, rival, row["rivals"].get(rival)
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                      *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+POWERS = range(-4, 5)  # of ten, on the logarithmic axis of ratios
+
+
+def colour(ratio):
+    return "#1f6fb4" if ratio >= 1 else "#c0392b"
+
+
+def label(power):
+    return f"1/{10**-power:,}" if power < 0 else f"{10**power:,}"
+
+
+def along(ratio, start, length):
+    """Where a ratio lies on an axis of that length."""
+    return start + length * (min(max(math.log10(ratio), POWERS[0]), POWERS[-1]) - POWERS[0]) / (len(POWERS) - 1)
+
+
+def svg(width, height, lines):
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+                      'font-family="sans-serif" font-size="11">', '<rect width="100%" height="100%" fill="white"/>',
+                      *lines, "</svg>"]) + "\n"
+
+
+def picture(points):
+    """A row for each case: how many times as fast as the best rival."""
+    step, left, top, width = 14, 260, 34, 560
+    height = top + step * len(points) + 10
+    lines = [f'<text x="{left}" y="12">times as fast as the best rival; left of 1, the rival is faster</text>']
+    for power in POWERS:
+        x = along(10.0**power, left, width)
+        lines.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top - 6}" y2="{height - 6}" '
+                     f'stroke="{"black" if power == 0 else "#cccccc"}"/>')
+        lines.append(f'<text x="{x:.1f}" y="{top - 9}" text-anchor="middle">{label(power)}</text>')
+    for i, (name, ratio) in enumerate(points):
+        x, y = along(ratio, left, width), top + step * i + 8
+        lines.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{name}</text>')
+        lines.append(f'<line x1="{along(1, left, width):.1f}" x2="{x:.1f}" y1="{y}" y2="{y}" '
+                     f'stroke="{colour(ratio)}" stroke-width="3"/>')
+        lines.append(f'<circle cx="{x:.1f}" cy="{y}" r="3.5" fill="{colour(ratio)}"/>')
+    return svg(left + width + 60, height, lines)
+
+
+def summary(points):
+    """The same in little: a dot for each case, in the order of the ratios."""
+    left, width, bottom, height = 60, 600, 214, 190
+    lines = [f'<text x="{left}" y="14">all cases with a rival: times as fast as the best one</text>']
+    for power in POWERS:
+        y = bottom - along(10.0**power, 0, height)
+        lines.append(f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" '
+                     f'stroke="{"black" if power == 0 else "#cccccc"}"/>')
+        lines.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{label(power)}</text>')
+    for i, (_, ratio) in enumerate(points):
+        x, y = left + width * (i + 0.5) / len(points), bottom - along(ratio, 0, height)
+        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour(ratio)}"/>')
+    return svg(left + width + 10, bottom + 10, lines)
+
+
+def of_cases(measured):
+    """The section's text, and the picture's points."""
+    figure, rows, points = against.figure, [], []
+    for row in measured["rows"]:
+        ours, rival, ms = best(row)
+        ratio = against.ratio(ms, ours)
+        if ratio:
+            points.append((row["case"], ratio))
+        limit = against.ratio(row["by_hand"], row["compiled"])
+        rows.append([row["case"], figure(row["eager"]), figure(row["compiled"]), figure(row["first"]),
+                     f"{figure(ms)} {rival}" if rival else "-", f"**{figure(ratio)}**" if ratio and ratio < 1 else figure(ratio),
+                     f"{100 * limit:.0f} %" if limit else "-", row["check"][:60]])
+    ratios = [ratio for _, ratio in points]
+    lost = sum(ratio < 1 for ratio in ratios)
+    said = "No rival was there." if not ratios else (
+        f"{len(ratios)} cases have a rival. Ricci is ahead in {len(ratios) - lost}, behind in {lost} (bold); the "
+        f"geometric mean is {math.exp(statistics.fmean(map(math.log, ratios))):.1f} times as fast.")
+    head = ["case", "eager", "compiled", "first call", "best rival", "rival / ours", "of the loop by hand", "check"]
+    versions = ", ".join(measured["versions"]) or "none"
+    text = (f"## Cases\n\n{said} Milliseconds a step, the least of {measured['rounds']} round(s), one thread on one core; ours is the "
+            "better of eager and compiled. *First call* records and compiles. *Of the loop by hand* is the speed of compiled code as a "
+            f"share of a loop that was written by hand for this machine. Rivals: {versions}. What a case is, its file in this "
+            f"folder says.\n\n![ratios](results.svg)\n\n{table(head, rows)}\n")
+    return text, sorted(points, key=lambda point: point[1])
+
+
+def of_gradbench(measured):
+    jax = {tuple(row[:3]): row for row in measured["jax"]}
+    rows = []
+    for row in measured["ours"]:
+        other = jax.get(tuple(row[:3]))
+        number = lambda cells: float(cells[3]) if cells and cells[3] not in ("-", "") else None
+        ratio = against.ratio(number(other), number(row))
+        rows.append([*row[:5], other[3] if other else "-", against.figure(ratio), row[5]])
+    right = {row[0] for row in measured["ours"]} - {row[0] for row in measured["ours"] if row[5] != "right"}
+    head = ["eval", "input", "function", "ms", "first call, ms", "JAX, ms", "JAX / ours", "check"]
+    return (f"## GradBench\n\n{len(right)} of 12 evals give the right values at all sizes ([how](gradbench/README.md)). "
+            "det computes shared minors once, so its times are not those of the recursion that GradBench describes.\n\n"
+            f"{table(head, rows)}\n")
+
+
+def of_robot(measured):
+    pinocchio = "\n".join(measured["pinocchio"]) or "Pinocchio is not installed."
+    return ("## A robot\n\n`examples/robot_dynamics.cpp`: an arm of eight joints, compiled, in microseconds a state, for one "
+            "state and by vmap for many ([other robots](robots.md)). Below, Pinocchio's hand-written derivatives, called from Python.\n\n"
+            + "\n".join(measured["table"]) + f"\n\n```\n{pinocchio}\n```\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", default=CASES)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=0.1, help="per case and round")
+    parser.add_argument("--keep", type=against.words(SECTIONS), default=[], help="sections not to measure again")
+    arguments = parser.parse_args()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    measured = {}
+    for name, section in zip(SECTIONS, (cases, gradbench, robot)):
+        file = KEPT / f"{name}.json"
+        if name not in arguments.keep:
+            print(f"== {name}", file=sys.stderr, flush=True)
+            file.write_text(json.dumps({"machine": machine(), **section(arguments)}, indent=1))
+        measured[name] = json.loads(file.read_text())
+    text, points = of_cases(measured["cases"])
+    where = measured["cases"]["machine"]
+    about = (f"Written by `./dev bench --report` on {where['date']}: {where['processor']}, {where['cores']} cores, "
+             f"{where['system']}, {where['compiler']}. The machine's load was {where['load']} when the cases began: figures "
+             "of a busy machine are too high, and ratios rough. What is slow, and why: [losses](losses.md).")
+    PICTURE.write_text(picture(points))
+    SUMMARY.write_text(summary(points))
+    PAGE.write_text("\n".join([f"# Results\n\n{about}\n", text, of_gradbench(measured["gradbench"]), of_robot(measured["robot"])]))
+    print(f"wrote {PAGE.relative_to(ROOT)} and its pictures")
+
+
+if __name__ == "__main__":
+    main()
