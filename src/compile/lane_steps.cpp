@@ -283,10 +283,19 @@ class Grouping {
   /// Whether more equations that compute find a place in groups; where none has lanes, the same number in fewer steps.
   bool does_more_than(const Grouping& other) const {
     if (grouped_ != other.grouped_) return grouped_ > other.grouped_;
-    const auto steps = [](const Grouping& g) {
-      return std::accumulate(g.steps_.begin(), g.steps_.end(), std::size_t{0});
-    };
-    return !other.options_.lanes.is_given() && steps(*this) < steps(other);
+    return !other.options_.lanes.is_given() && steps() < other.steps();
+  }
+  /// Lanes that fill a register of each floating type.
+  std::int64_t lanes_of_registers() const {
+    std::int64_t lanes = lanes_in_register(DType::float64);
+    for (const Type& type : body_.types)
+      if (is_floating(type.dtype)) lanes = std::max(lanes, lanes_in_register(type.dtype));
+    return lanes;
+  }
+  /// All elements are taken apart into one lane, in many steps: code of them takes long, and runs slower than lanes do.
+  bool is_long_in_one_lane() const {
+    constexpr std::size_t many = 250;
+    return !options_.lanes.is_given() && steps() > many;
   }
 
   /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
@@ -360,6 +369,7 @@ class Grouping {
   std::size_t steps_left() const { return options_.steps_left ? *options_.steps_left : SIZE_MAX; }
   /// Of a kernel that is made now.
   std::size_t most_steps_now() const { return std::min(options_.most_steps, steps_left()); }
+  std::size_t steps() const { return std::accumulate(steps_.begin(), steps_.end(), std::size_t{0}); }
   std::size_t steps_of(const std::vector<std::size_t>& group) const {
     std::size_t steps = 0;
     for (const std::size_t i : group) steps += steps_[i];
@@ -462,9 +472,7 @@ class Grouping {
   /// frequent first.
   std::vector<std::int64_t> large_numbers() const {
     std::map<std::int64_t, int> counts;
-    std::int64_t fewest_examples = lanes_in_register(DType::float64);
-    for (const Type& type : body_.types)
-      if (is_floating(type.dtype)) fewest_examples = std::max(fewest_examples, lanes_in_register(type.dtype));
+    const std::int64_t fewest_examples = lanes_of_registers();
     for (std::size_t v = 0; v < body_.types.size(); ++v) {
       const Shape& shape = body_.types[v].shape;
       const std::size_t axes_of_examples = body_.vmaps.of(static_cast<Variable>(v)).size();
@@ -736,9 +744,16 @@ Program with_kernels_of(const Program& made, const Program& program) {
 Program grouped(const Program& program, const ExpandOptions& options) {
   Grouping plain(program, options);
   if (plain.does_all_in_lanes()) return plain.result();
+  const std::int64_t fewest = plain.lanes_of_registers();
+  if (plain.is_long_in_one_lane() && fewest <= options.most_unrolled_number) {
+    ExpandOptions along_smaller = options;
+    along_smaller.most_unrolled_number = fewest - 1;
+    Grouping smaller(program, along_smaller);
+    if (smaller.does_all_in_lanes() && smaller.does_more_than(plain)) return smaller.result();
+  }
   std::deque<Program> apart;
   std::optional<Grouping> best;
-  for (AxesApart& axes : axes_told_apart(program.body(), options, lanes_in_register(DType::float32))) {
+  for (AxesApart& axes : axes_told_apart(program.body(), options, fewest)) {
     apart.emplace_back(Shared<const ProgramBody>(new ProgramBody(std::move(axes.body))));
     Grouping along(apart.back(), options, axes.lanes);
     if (along.does_more_than(best ? *best : plain)) best.emplace(std::move(along));

@@ -188,4 +188,20 @@ TEST_F(FirstCall, LeavesLongFormulasToTheLibraryUnlessTheEffortIsHigh) {
   EXPECT_NE(text_of(fast.plan(x)).find("incomplete_gamma"), std::string::npos) << fast.plan(x);
 }
 
+/// Taken apart into one lane, a matrix of 12 rows would be 144 times the steps of an element.
+TEST_F(FirstCall, HasTheLanesOfASmallMatrixAlongAnAxis) {
+  const auto f = [](const Tensor& x, const Tensor& y) {
+    return (0.9 * x + 0.1 * y) / (rc::sqrt(x * x + y) + 1e-8) + x;
+  };
+  for (const auto& [rows, columns] : {std::pair{12, 12}, {15, 8}, {8, 15}}) {
+    const Tensor x = rc::linspace(0.1, 0.9, rows * columns, rc::float64).reshape({rows, columns});
+    const auto fast = rc::compile(f);
+    expect_equal(fast(x, x * 0.5), f(x, x * 0.5));
+    const std::string text = text_of(fast.plan(x, x * 0.5));
+    const std::size_t steps = text.find("lanes[steps=");
+    ASSERT_NE(steps, std::string::npos) << text;
+    EXPECT_LT(std::stoi(text.substr(steps + 12)), 300) << text;
+  }
+}
+
 }  // namespace

@@ -41,7 +41,7 @@ struct Made {
   compiled::MadeKernel made;
   Made(const Function& f, const List& x, std::vector<std::int64_t> sizes)
       : program(ricci::trace([&f](const List& inputs) { return f(inputs); })(x).simplified()),
-        made(compiled::lane_kernel(program, {.sizes = std::move(sizes)})) {}
+        made(compiled::lane_kernel(program, {.sizes = std::move(sizes), .most_of_formula = SIZE_MAX})) {}
   const compiled::LaneKernel* kernel() const { return testing_support::kernel_of(made); }
   void expect(const List& x, std::int64_t lanes, double tolerance) const {
     SCOPED_TRACE(to_string(program));
