@@ -43,12 +43,14 @@ def machine():
 
 
 def on_last_core(command):
-    """Standard output of a command on the last core, one thread; an empty text and a note if it fails."""
+    """Standard output and error of a command on the last core, one thread. Ends the report if the command fails."""
     core = sorted(os.sched_getaffinity(0))[-1]
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     environment = dict(os.environ, RICCI_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", XLA_FLAGS=flags)
     done = subprocess.run(command, env=environment, preexec_fn=lambda: os.sched_setaffinity(0, {core}),
                           capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed ({done.returncode}):\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout, done.stderr
 
 

@@ -61,7 +61,7 @@ T by_products(T x, int n) {
   const auto last = [&](T a, T b, T lost) {  // a (b + lost)
     if (n < 0) lost = scalar::fma(b, scalar::fma(-base, x, T(1)) * T(static_cast<double>(times)), lost);
     lost = a * lost;
-    return scalar::fma(a, b, scalar::select(scalar::isfinite(lost), lost, T(0)));
+    return scalar::fma(a, b, scalar::select(scalar::isfinite(lost), lost, T(-0.0)));  // -0 keeps the product's sign
   };
   if (times % 2 == 0) {
     const Unrounded<T> half = whole_power(base, times / 2);

@@ -28,11 +28,23 @@ void require_fitting(const char* call, const tree::Walk& params, const tree::Wal
 
 /// What a step made of a tensor, in the tensor's dtype.
 void put(Tensor& into, const Tensor& made) { into = made.dtype() == into.dtype() ? made : to(made, into.dtype()); }
+/// The same. Throws ValueError unless it has the tensor's shape; `what` it is.
+void put_of_step(Tensor& into, const Tensor& made, const std::string& what) {
+  if (!made.defined() || made.shape() != into.shape())
+    raise<ValueError>("update: a step made " + tree::type_of(made) + " of " + what + " " + tree::type_of(into) +
+                      "; it must keep the shape");
+  put(into, made);
+}
 
 }  // namespace
 
 Optimiser::Optimiser(std::vector<Moment> moments, std::function<void(Step&)> apply)
-    : Optimiser(std::vector<Link>{{std::move(moments), std::move(apply), {}}}) {}
+    : Optimiser(std::vector<Link>{{std::move(moments), std::move(apply), {}}}) {
+  std::set<std::string> names;
+  for (const Moment* moment : this->moments())
+    if (!names.insert(moment->name).second)
+      raise<ValueError>("Optimiser: two moments have the name " + moment->name + "; give each its own");
+}
 
 Optimiser::Optimiser(std::vector<Link> links) : links_(std::make_shared<const std::vector<Link>>(std::move(links))) {}
 
@@ -76,10 +88,15 @@ void Optimiser::step(const tree::Walk& updates, const tree::Walk& params, Tensor
         step.leaves.back().moments.push_back(*moments.at(moment.name).leaves[i]);
     }
     link.apply(step);
+    const auto has_all_moments = [&](const Leaf& leaf) { return leaf.moments.size() == link.moments.size(); };
+    if (step.leaves.size() != picked.size() || !std::ranges::all_of(step.leaves, has_all_moments))
+      raise<ValueError>("update: a step left out a leaf or a moment, or added one; it may only change them");
     for (std::size_t k = 0; k < picked.size(); ++k) {
-      put(*updates.leaves[picked[k]], step.leaves[k].update);
-      for (std::size_t j = 0; j < link.moments.size(); ++j)
-        put(*moments.at(link.moments[j].name).leaves[picked[k]], step.leaves[k].moments[j]);
+      put_of_step(*updates.leaves[picked[k]], step.leaves[k].update, "the update");
+      for (std::size_t j = 0; j < link.moments.size(); ++j) {
+        const auto& [name, initial] = link.moments[j];
+        put_of_step(*moments.at(name).leaves[picked[k]], step.leaves[k].moments[j], "the moment " + name + ",");
+      }
     }
   }
   count = count + 1;

@@ -87,6 +87,21 @@ TEST(Powers, ToTheZerothHaveNoSlope) {
   expect_values(by_exponent, {0, std::log(3)});
 }
 
+TEST(Powers, OfInfinitiesAndZerosHaveTheirSigns) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double exponent : {-64., -63., -5., -4., -3., 3., 4., 5., 63., 64.})
+    for (const auto dtype : {rc::float32, rc::float64}) {
+      const auto power = [exponent](const Tensor& x) { return rc::pow(x, exponent); };
+      const Tensor x = doubles({-infinity, infinity, -0.0, 0.0}).to(dtype);
+      for (const Tensor& y : {power(x), rc::compile(power)(x)})
+        for (int i = 0; i < 4; ++i) {
+          const double expected = std::pow(x[i].item<double>(), exponent), found = y[i].item<double>();
+          EXPECT_EQ(found, expected) << x[i] << " to " << exponent;
+          EXPECT_EQ(std::signbit(found), std::signbit(expected)) << x[i] << " to " << exponent;
+        }
+    }
+}
+
 TEST(Powers, OfZeroAreFlatInAPositiveExponent) {
   const auto [by_base, by_exponent] = slopes(rc::pow, doubles({0, 0, 0}), doubles({1, 2, 0.5}));
   expect_extremes(by_base, {1, 0, inf});

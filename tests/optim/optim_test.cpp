@@ -309,6 +309,27 @@ TEST(Optim, ErrorsNameBothTrees) {
       "apply_updates: [1] is f32[3] in the parameters, undefined in the updates; the shapes must agree", two);
 }
 
+TEST(Optim, AStepOfOnesOwnMayNotChangeShapesNorWhatThereIs) {
+  const Tensor x = rc::ones({2});
+  const auto update_by = [&](std::vector<optim::Moment> moments, std::function<void(optim::Step&)> apply) {
+    const optim::Optimiser own(std::move(moments), std::move(apply));
+    own.update(x, own.init(x), x);
+  };
+  expect_error<rc::ValueError>([&] { update_by({}, [](auto& step) { step.leaves[0].update = rc::ones({}); }); },
+                               "update: a step made f32[] of the update f32[2]; it must keep the shape", {x});
+  expect_error<rc::ValueError>(
+      [&] { update_by({{"mu", {}}}, [](auto& step) { step.leaves[0].moments[0] = rc::ones({7}); }); },
+      "update: a step made f32[7] of the moment mu, f32[2]; it must keep the shape", {x});
+  expect_error<rc::ValueError>([&] { update_by({}, [](auto& step) { step.leaves.clear(); }); },
+                               "update: a step left out a leaf or a moment, or added one; it may only change them",
+                               {x});
+  expect_error<rc::ValueError>([&] { update_by({{"mu", {}}}, [](auto& step) { step.leaves[0].moments.clear(); }); },
+                               "update: a step left out a leaf or a moment, or added one; it may only change them",
+                               {x});
+  expect_error<rc::ValueError>([&] { update_by({{"mu", {}}, {"mu", {}}}, [](auto&) {}); },
+                               "Optimiser: two moments have the name mu; give each its own", {x});
+}
+
 TEST(Optim, ErrorsOfSchedulesNameTheNumber) {
   expect_error<rc::ValueError>([] { optim::cosine_decay(0.1, 0); },
                                "cosine_decay: decay_steps is 0; it must be positive");

@@ -46,12 +46,13 @@ struct Step {
 /// A tree like the parameters, which a step keeps.
 struct Moment {
   std::string name;
-  std::function<Tensor(const Tensor& param)> initial;  ///< not given: zeros
+  std::function<Tensor(const Tensor& param)> initial;  ///< of the parameter's shape; not given: zeros
 };
 
 class Optimiser {
  public:
-  /// An optimiser of one step.
+  /// An optimiser of one step. ValueError if two moments have one name; from `update`, if the step changes a shape, or
+  /// which leaves and moments there are.
   ///   Optimiser signs({}, [](Step& step) { for (Leaf& leaf : step.leaves) leaf.update = sign(leaf.update); });
   Optimiser(std::vector<Moment> moments, std::function<void(Step&)> apply);
 
