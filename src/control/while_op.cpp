@@ -9,6 +9,7 @@
 #include "control/loop.h"
 #include "control/operands.h"
 #include "control/stages.h"
+#include "interpreters/replay.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
 #include "program/repeated.h"
@@ -81,9 +82,11 @@ struct WhileLoop {
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(stages(), batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return keep_by_calling({&rules_of<WhileLoop>, this}, inputs);
+    return keep_to_compute_again({&rules_of<WhileLoop>, this}, inputs);
   }
-  Tensors vjp(const Reverse& rule) const { return pulled_back(stages(), rule); }
+  Tensors vjp(const Reverse& rule) const {
+    return computed_again(rule.residual->rest.get(), [&] { return pulled_back(stages(), rule); });
+  }
 
  private:
   std::size_t leaves() const { return carried() - static_cast<std::size_t>(streams); }
@@ -183,9 +186,11 @@ struct Unwind {
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(all(), batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return keep_by_calling({&rules_of<Unwind>, this}, inputs);
+    return keep_to_compute_again({&rules_of<Unwind>, this}, inputs);
   }
-  Tensors vjp(const Reverse& rule) const { return pulled_back(all(), rule); }
+  Tensors vjp(const Reverse& rule) const {
+    return computed_again(rule.residual->rest.get(), [&] { return pulled_back(all(), rule); });
+  }
 
  private:
   bool keeps_every_step() const { return checkpoint == Checkpoints::every_step || stages.size() != 2; }

@@ -7,6 +7,7 @@
 
 #include "interpreters/batch_level.h"
 #include "interpreters/lifted.h"
+#include "interpreters/replay.h"
 #include "program/made_once.h"
 
 namespace ricci::function {
@@ -167,37 +168,44 @@ Found<Halves> halves_of(const Program& f, const Flags& active) {
   return made_once<Halves>(f, text_of("halves ", active), {}, make);
 }
 
+/// What the way back needs besides tensors.
+struct KeptHalves {
+  std::optional<Found<Halves>> halves;  // none: a rule has thrown, and does so again where its cotangent is asked for
+  std::shared_ptr<const Draws> draws;
+};
+
 }  // namespace
 
 Kept keep_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted) {
   const Flags active = flags_of(wanted, inputs.size());
-  std::shared_ptr<const Found<Halves>> rest;  // what the way back needs besides tensors
+  const auto rest = std::make_shared<KeptHalves>();
+  rest->draws = note_of_draws(draws(f));
   try {
-    rest = std::make_shared<const Found<Halves>>(halves_of(f, active));
-  } catch (const Error&) {  // of a rule; thrown again where its cotangent is asked for
-    return {.outputs = apply(f, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
-  }
-  const auto& [forward, active_outputs, backward] = *rest->made;
-  const Tensors found = apply(rest->at_sizes(forward.program), operands(forward, inputs, {}));
+    rest->halves = halves_of(f, active);
+  } catch (const Error&) { return {.outputs = apply(f, inputs), .residual = {{inputs.begin(), inputs.end()}, rest}}; }
+  const auto& [forward, active_outputs, backward] = *rest->halves->made;
+  const Tensors found = apply(rest->halves->at_sizes(forward.program), operands(forward, inputs, {}));
   const auto kept = found.begin() + static_cast<std::ptrdiff_t>(outputs_of(f));
   Kept result{.outputs = {found.begin(), kept}, .residual = {}};
   for (const Reads& read : backward.reads)
     result.residual.tensors.push_back(read.of_input ? inputs[read.index]
                                                     : kept[static_cast<std::ptrdiff_t>(read.index)]);
   for (const bool depends : active_outputs) result.constant.push_back(!depends);
-  result.residual.rest = std::move(rest);
+  result.residual.rest = rest;
   return result;
 }
 
 Tensors pull_call(const ApplyCall& apply, const Program& f, const Reverse& rule) {
-  if (!rule.residual->rest) return pull_call_again(apply, f, rule);
-  const auto& halves = *static_cast<const Found<Halves>*>(rule.residual->rest.get());
+  const auto& rest = *static_cast<const KeptHalves*>(rule.residual->rest.get());
+  if (!rest.halves) return computed_again(rest.draws.get(), [&] { return pull_call_again(apply, f, rule); });
+  const Found<Halves>& halves = *rest.halves;
   const Backward& backward = halves.made->backward;
   Tensors cotangents;
   for (std::size_t i = 0; i < backward.taken.size(); ++i)
     if (backward.taken[i]) cotangents.push_back(rule.cotangent(static_cast<int>(i)));
   const Tensors all = operands(backward.closure, rule.residual->tensors, cotangents);
-  Tensors found = by_flag(apply(halves.at_sizes(backward.closure.program), all), backward.given);
+  const auto run = [&] { return apply(halves.at_sizes(backward.closure.program), all); };
+  Tensors found = by_flag(computed_again(rest.draws.get(), run), backward.given);
   found.resize(f.inputs());
   return found;
 }

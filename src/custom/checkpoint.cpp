@@ -37,9 +37,11 @@ struct RecordedCheckpoint {
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_call(apply, f, batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return {.outputs = apply(f, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+    return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs);
   }
-  Tensors vjp(const Reverse& rule) const { return pull_call_again(apply, f, rule); }
+  Tensors vjp(const Reverse& rule) const {
+    return computed_again(rule.residual->rest.get(), [&] { return pull_call_again(apply, f, rule); });
+  }
 
   static Tensors apply(const Program& f, std::span<const Tensor> inputs) {
     return ricci::apply(RecordedCheckpoint{f}, inputs);

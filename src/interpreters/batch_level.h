@@ -5,6 +5,7 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
+#include "interpreters/replay.h"
 
 namespace ricci {
 
@@ -22,6 +23,7 @@ struct MappedExamples {
       : run(batch.level), size(batch.size), count(batch.size), randomness(batch.randomness) {
     const BatchInterpreter* of_batch = interpreter();
     if (!of_batch) return;
+    if (!has_part_in_draws(*of_batch)) randomness = Randomness::same;
     count = of_batch->examples.count;
     const ExampleNumbers numbers = of_batch->numbers();
     if (numbers.each == size) first = numbers.starts[0];

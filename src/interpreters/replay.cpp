@@ -88,16 +88,24 @@ StreamPosition NotedDraws::next(Generator& generator, StreamScope* streams) {
   return *draws_.places.emplace_back(next_of_outer(generator, streams));
 }
 
-RepeatedDraws::RepeatedDraws(const Draws& draws) : draws_(draws) {}
-
 StreamPosition RepeatedDraws::next(Generator& generator, StreamScope* streams) {
   if (given_ == draws_.places.size()) return next_of_outer(generator, streams);
   const std::optional<StreamPosition>& noted = draws_.places[given_++];
   return noted ? *noted : next_of_outer(generator, streams);
 }
 
-bool RepeatedDraws::has_part(const BatchInterpreter& batch) const {
+bool DrawsOfRuns::has_part(const BatchInterpreter& batch) const {
   return batch.level > began_ || std::find(draws_.runs.begin(), draws_.runs.end(), batch.run()) != draws_.runs.end();
+}
+
+std::shared_ptr<const Draws> note_of_draws(bool draws) {
+  return draws ? std::make_shared<const Draws>(draws_here()) : nullptr;
+}
+
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs) {
+  Kept kept = keep_by_calling(op, inputs);
+  kept.residual.rest = note_of_draws(op.rules->draws(op.parameters));
+  return kept;
 }
 
 }  // namespace ricci

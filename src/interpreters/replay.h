@@ -3,12 +3,15 @@
 // and belong to one thread. Knows nothing of what is drawn. Start with `next_draw`.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "interpreters/streams.h"
 #include "primitive/thread_context.h"
+#include "ricci/primitive.h"
 #include "tensor/value.h"
 
 namespace ricci {
@@ -84,20 +87,43 @@ class NotedDraws final : public DrawSource {
   Draws& draws_;
 };
 
-/// While it lives, the first draws of this thread are those noted; what is drawn beyond them is new.
-class RepeatedDraws final : public DrawSource {
+/// While it lives, the vmaps that decide over draws are those that ran the first time, and those that begin.
+class DrawsOfRuns : public DrawSource {
  public:
-  /// Requires: `draws` outlives this.
-  explicit RepeatedDraws(const Draws& draws);
-  StreamPosition next(Generator& generator, StreamScope* streams) override;
-  bool repeats() const override { return true; }
+  /// Requires: `first` outlives this.
+  explicit DrawsOfRuns(const Draws& first) : draws_(first) {}
+  StreamPosition next(Generator& generator, StreamScope* streams) override { return next_of_outer(generator, streams); }
   bool has_part(const BatchInterpreter& batch) const override;
   const BatchInterpreter* refuses() const override { return nullptr; }
 
- private:
+ protected:
   const Draws& draws_;
+};
+
+/// While it lives, the first draws of this thread are those noted; what is drawn beyond them is new.
+class RepeatedDraws final : public DrawsOfRuns {
+ public:
+  /// Requires: `draws` outlives this.
+  explicit RepeatedDraws(const Draws& draws) : DrawsOfRuns(draws) {}
+  StreamPosition next(Generator& generator, StreamScope* streams) override;
+  bool repeats() const override { return true; }
+
+ private:
   std::size_t given_ = 0;
 };
+
+/// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
+/// of the program, so all that is noted of its draws is whose they are.
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs);
+/// The same note alone; null: the operation draws nothing.
+std::shared_ptr<const Draws> note_of_draws(bool draws);
+/// What computes such an operation again. `noted`: the note of its draws.
+template <class F>
+std::invoke_result_t<F> computed_again(const void* noted, const F& again) {
+  std::optional<DrawsOfRuns> draws;
+  if (noted) draws.emplace(*static_cast<const Draws*>(noted));
+  return again();
+}
 
 /// While it lives, this thread may not draw because of a vmap that what it computes does not run under.
 class RefusedDraws final : public DrawSource {

@@ -290,8 +290,9 @@ std::string name_of(const BatchInterpreter& vmap) {
                         "rc::Randomness::same for one draw for all");
 }
 
-void require_no_error_mode(const char* op) {
-  for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
+/// `end`: the level that is the first not to be asked, null for none.
+void require_no_error_mode(const char* op, const Interpreter* end = nullptr) {
+  for (const Interpreter* i = this_thread.innermost; i != end; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& level = static_cast<const BatchInterpreter&>(*i);
     if (level.examples.randomness == Randomness::error && has_part_in_draws(level)) raise_refused(op, level);
@@ -383,7 +384,7 @@ struct DrawnAt {
     return element_of_draw(numbers, y, {}, draws_before, first, of_lane, of_lane == 0 && first >= few_draws);
   }
   Tensors call(std::span<const Tensor> place) const {
-    require_no_error_mode(Numbers::name);
+    require_no_error_mode(Numbers::name, recorder_of_everything());
     const DrawingExamples around;
     const Shape all = around.shape_of_all(shape);
     const Size rows = around.rows.numel() * examples;

@@ -4,6 +4,7 @@
 
 #include "interpreters/dual.h"
 #include "interpreters/record.h"
+#include "interpreters/replay.h"
 #include "transforms/tangents.h"
 
 namespace ricci::runs {
@@ -14,6 +15,7 @@ struct Linearized::State {
   std::vector<Type> output_types;
   std::vector<int> output_index;  // among the program's outputs; -1 where the tangent is zero
   Place where;
+  std::shared_ptr<const Draws> draws;  // of operations that the program computes again
 };
 
 struct LinearizeRun::State {
@@ -62,6 +64,7 @@ Linearized LinearizeRun::leave(const tree::Walk& output) {
   s.dual.reset();
   result->tangents = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));
   s.record.reset();
+  result->draws = note_of_draws(draws(result->tangents));
   return {Shared<const Linearized::State>(result.release())};
 }
 
@@ -77,7 +80,7 @@ void Linearized::apply(std::span<const tree::Walk> tangents, const tree::Walk& o
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < fitted.size(); ++i)
     if (s.primals.types[i] && is_differentiable(s.primals.types[i]->dtype)) inputs.push_back(fitted[i]);
-  const std::vector<Tensor> results = s.tangents(inputs);
+  const std::vector<Tensor> results = computed_again(s.draws.get(), [&] { return s.tangents(inputs); });
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
     const int index = s.output_index[i];
     *output.leaves[i] =

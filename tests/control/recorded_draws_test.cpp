@@ -162,6 +162,14 @@ void expect_same_draws(const Function& f, const Tensor& x) {
   for (int call = 0; call < 2; ++call) expect_equal(seeded(compiled, x), expected);
 }
 
+/// The same but for rounding.
+void expect_close_draws(const Function& f, const Tensor& x) {
+  const Tensor expected = seeded(f, x);
+  const rc::Program program = rc::trace(f)(x);
+  expect_close(seeded([&](Tensor a) { return program({a})[0]; }, x), expected);
+  expect_close(seeded(rc::compile(f), x), expected);
+}
+
 TEST(RecordedDraws, AreThoseOfTheFunction) {
   const Tensor x = doubles({0.5, 1, 1.5});
   int number = 0;
@@ -197,6 +205,65 @@ TEST(RecordedDraws, OfAProgramInsideALoopOrMapAreThoseOfTheFunction) {
     for (const Function& other : {compiled, program}) {
       expect_equal(seeded(in_steps(other), x[0]), seeded(in_steps(f), x[0]));
       expect_equal(seeded(mapped(other), x), seeded(mapped(f), x));
+    }
+  }
+}
+
+/// Functions of a vector whose derivatives read what was drawn; those of most compute it again.
+std::vector<Function> functions_of_products() {
+  const auto product = [](Tensor y) { return y.flip(0) * exp(y * rc::rand_like(y)); };
+  const auto step = [product](Tensor, Tensor y) { return product(y); };
+  const auto until = [product](Tensor x) {
+    struct State {
+      Tensor y, turns;
+    };
+    return rc::while_loop([](State s) { return s.turns < 3; },
+                          [product](State s) { return State{product(s.y), s.turns + 1}; }, State{x, rc::tensor(0)})
+        .y;
+  };
+  const auto steps = [step](rc::Checkpoints checkpoint) {
+    return [=](Tensor x) { return rc::fori_loop(0, 4, step, x, {.checkpoint = checkpoint}); };
+  };
+  return {until,
+          rc::checkpoint(product),
+          rc::checkpoint(rc::checkpoint(until)),
+          steps(rc::Checkpoints::every_step),
+          steps(rc::Checkpoints::sqrt),
+          steps(rc::Checkpoints::log),
+          [product](Tensor x) { return rc::cond(x.sum() > 0, product, [](Tensor y) { return y; }, x); },
+          [](Tensor x) { return rc::map([](Tensor y) { return y * rc::exp(y * number_drawn()); }, x); },
+          [product](Tensor x) {
+            return rc::checkpoint([product](Tensor y) { return rc::cond(y.sum() > 0, product, product, y); })(x);
+          }};
+}
+
+/// The columns of a Jacobian, by a function that is linearized once.
+Function columns(const Function& f, Randomness mode) {
+  return [=](Tensor x) {
+    const auto [y, push] = rc::linearize(f, x);
+    const auto one = [p = push](Tensor tangent) { return p(tangent); };
+    return rc::vmap(one, {.randomness = mode})(rc::eye(2, rc::float64));
+  };
+}
+
+/// The rows of a Jacobian are rows of one function's, so none of them draws.
+TEST(RecordedDraws, AreTheSameForAllRowsOfAJacobian) {
+  const Tensor x = doubles({0.4, 0.3}), rows = rc::tensor({{0.4, 0.3}, {0.2, 0.1}, {0.5, 0.6}}, rc::float64);
+  int number = 0;
+  for (const Function& f : functions_of_products()) {
+    SCOPED_TRACE(number++);
+    const Function gradient = rc::grad([f](Tensor y) { return f(y).sum(); });
+    for (const Randomness mode : {Randomness::different, Randomness::same, Randomness::error}) {
+      const auto jacobian = [&](const Function& g) { return rc::jacrev(g, {.randomness = mode}); };
+      const auto mapped = [](const Function& g) { return rc::vmap(g, {.randomness = Randomness::different}); };
+      expect_close_draws(jacobian(f), x);
+      expect_close_draws(mapped(jacobian(f)), rows);
+      expect_close_draws(jacobian(mapped(f)), rows);
+      expect_close_draws(jacobian(gradient), x);
+      expect_close_draws(columns(f, mode), x);
+      expect_close_draws(mapped(columns(f, mode)), rows);
+      expect_close(seeded(jacobian(rc::compile(f)), x), seeded(jacobian(f), x));
+      expect_close(seeded(mapped(jacobian(rc::compile(f))), rows), seeded(mapped(jacobian(f)), rows));
     }
   }
 }
