@@ -223,8 +223,12 @@ OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart) {}
 
 OwnStreams::OwnStreams(const AroundDraws& around, bool apart) : around_(around), outer_(this_thread.own_streams) {
   if (draws_are_repeated()) return;
-  StreamScope *const own = inside(around), *const streams = own ? own : around.streams;
+  StreamScope *const own = inside(around), *streams = own ? own : around.streams;
   if (streams && (apart || !streams->draws_of_function())) {
+    // The rule of a loop records its step inside the streams of a vmap: draws come from those of the step then.
+    RecordInterpreter* const recording = innermost_recording();
+    if (recording && recording->level > streams->began() && recording->streams_of_step())
+      streams = recording->streams_of_step();
     branch_.emplace(*streams);
     streams_ = streams;
     return;

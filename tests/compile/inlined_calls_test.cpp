@@ -236,4 +236,18 @@ TEST(InlinedCalls, LeaveCompiledFunctionsThatAreCheckedTheirOwnPlans) {
   expect_close(rc::compile(f)(x), f(x));
 }
 
+TEST(InlinedCalls, ThatDrawInOneStepOfAMappedLoopDrawNumbersOfTheirOwn) {
+  const auto noise = rc::compile([](const Tensor& x) {
+    return rc::cond(x >= 0, [](const Tensor& x) { return x * 0 + rc::rand({}); }, [](const Tensor& x) { return x; }, x);
+  });
+  const auto walk = [&](const Tensor& x) {
+    const auto step = [&](const Tensor&, const Pair& s) { return Pair{noise(s.first * 0), noise(s.second * 0)}; };
+    const auto [a, b] = rc::fori_loop(0, 3, step, Pair{x, x});
+    return rc::stack({a, b});
+  };
+  const auto mapped = rc::vmap(walk, {.randomness = rc::Randomness::different});
+  for (const Tensor& drawn : {mapped(rc::zeros({4})), rc::compile(mapped)(rc::zeros({4}))})
+    EXPECT_EQ(rc::unique(drawn.reshape({-1})).numel(), 8) << drawn;
+}
+
 }  // namespace
