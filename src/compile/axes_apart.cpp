@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
+#include <set>
 
 #include "primitive/interpreter.h"
 #include "program/structure.h"
@@ -16,12 +16,9 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// No other size.
-constexpr std::int64_t number = 1'000'003;
-
 /// With numbers for the symbols that are known.
 ProgramBody with_known_numbers(ProgramBody body, ExpandOptions options) {
-  options.lanes = {.number = number}, options.outer = {};
+  options.lanes = {.number = 1}, options.outer = {};  // no symbol has the lanes
   const LaneSizes sizes(body, 2, options);
   struct Put final : ParameterVisitor {
     const LaneSizes& sizes;
@@ -35,6 +32,24 @@ ProgramBody with_known_numbers(ProgramBody body, ExpandOptions options) {
   for (Equation& e : body.equations)
     if (e.has_symbols) e.parameters = {e.rules->parameters, e.parameters.get(), put};
   return body;
+}
+
+/// A number that is no size of the program, nor a parameter: an axis that has it is one of those told apart.
+std::int64_t number_of_no_size(const ProgramBody& body) {
+  struct Look final : ParameterVisitor {
+    std::set<std::int64_t> taken;
+    Look() : ParameterVisitor(Mode::reads) {}
+    void size(Size& size) override {
+      if (!size.is_symbol()) taken.insert(size.raw());
+    }
+    void integer(std::int64_t& value) override { taken.insert(value); }
+  } look;
+  for (const Type& type : body.types)
+    for (Size size : type.shape) look.size(size);
+  for (const Equation& e : body.equations) e.rules->parameters.walk(e.parameters.get(), look);
+  std::int64_t number = 1'000'003;
+  while (look.taken.contains(number)) ++number;
+  return number;
 }
 
 /// Sets of axes. A set never holds two axes of one variable.
@@ -198,7 +213,8 @@ OwnedParameters with_number(const ProgramBody& body, const Equation& e, std::int
   return e.parameters;
 }
 
-AxesApart told_apart(const ProgramBody& body, const Axes& axes, std::size_t told, std::int64_t size) {
+AxesApart told_apart(const ProgramBody& body, const Axes& axes, std::size_t told, std::int64_t size,
+                     std::int64_t number) {
   AxesApart apart{body, {.symbol = {}, .number = number, .stands_for = size}};
   std::vector<bool> has_set(body.types.size());
   for (std::size_t v = 0; v < body.types.size(); ++v)
@@ -231,6 +247,8 @@ std::vector<AxesApart> axes_told_apart(const ProgramBody& whole, const ExpandOpt
     if (all.size() > most) all.resize(most);
     return all;
   };
+  if (counts.empty()) return {};
+  const std::int64_t number = number_of_no_size(body);
   std::vector<AxesApart> all;
   for (const auto& [size, count] : most_frequent(counts, most_sizes)) {
     const auto is_size = [&](Size s) { return !s.is_symbol() && s.raw() == size; };
@@ -253,7 +271,7 @@ std::vector<AxesApart> axes_told_apart(const ProgramBody& whole, const ExpandOpt
     for (const auto& [set, weight] : most_frequent(sets, most_sets)) {
       Axes along = joined_by_computing(body, none, links, at(set));
       join_by_views(body, along, links, at(set));
-      all.push_back(told_apart(body, along, at(set), size));
+      all.push_back(told_apart(body, along, at(set), size, number));
     }
   }
   return all;

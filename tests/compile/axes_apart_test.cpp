@@ -126,4 +126,19 @@ TEST_F(PairsOfPoints, GiveTheSameWhateverJoinsTheirAxes) {
   }
 }
 
+// The number of the axes that are told apart is the program's own.
+TEST_F(PairsOfPoints, AreNotTakenForOtherLongAxes) {
+  for (const std::int64_t many : {1'000'003, 1'000'004}) {
+    const auto f = [many](const Tensor& x, const Tensor& times) {
+      const Tensor sines = (1 / ((x.unsqueeze(1) - x.unsqueeze(0)).square().sum({2}) + rc::eye(n))).sin();
+      return std::pair((sines.sum({1}) * 2).cos(), (times + rc::zeros({many})).sin() * 2);
+    };
+    const Tensor x = rc::randn({n, 3}), of_all = rc::randn({many});
+    const auto [of_points, of_times] = rc::compile(f)(x, of_all);
+    const auto [points, times] = f(x, of_all);
+    expect_close(of_points, points, 1e-4);
+    expect_close(of_times, times, 1e-5);
+  }
+}
+
 }  // namespace
