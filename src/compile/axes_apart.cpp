@@ -189,20 +189,20 @@ void join_by_views(const ProgramBody& body, Axes& axes, const Links& links, std:
 /// The parameters with `number` in the place of those sizes that the types of operands and results ask for; as they are
 /// where none fit.
 OwnedParameters with_number(const ProgramBody& body, const Equation& e, std::int64_t size, std::int64_t number) {
+  constexpr unsigned most_places = 4;
   struct Put final : ParameterVisitor {
     std::int64_t before, number;
-    unsigned chosen, seen = 0;  // by place
+    unsigned chosen, seen = 0;  // places, up to the most
     Put(std::int64_t before, std::int64_t number, unsigned chosen)
         : ParameterVisitor(Mode::edits), before(before), number(number), chosen(chosen) {}
     void size(Size& size) override {
-      if (size.is_symbol() || size.raw() != before) return;
+      if (size.is_symbol() || size.raw() != before || seen == most_places) return;
       if ((chosen >> seen++) & 1U) size = number;
     }
   };
-  constexpr unsigned most_choices = 1U << 4U;
   const Types in = types_in(body, e.inputs), out = types_in(body, e.outputs);
   const auto has_shape = [](const Type& a, const Type& b) { return a.shape == b.shape; };
-  for (unsigned chosen = 0; chosen < most_choices; ++chosen) {
+  for (unsigned chosen = 0; chosen < 1U << most_places; ++chosen) {
     Put put(size, number, chosen);
     OwnedParameters parameters(e.rules->parameters, e.parameters.get(), put);
     if (chosen >> put.seen) break;
