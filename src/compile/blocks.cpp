@@ -121,7 +121,7 @@ class Examples {
 std::int64_t examples_of_block(std::int64_t bytes, std::int64_t examples) {
   constexpr std::int64_t much = 1 << 20, of_block = 1 << 19, step = 16, fewest = 64;
   if (bytes < much) return examples;
-  const std::int64_t steps = of_block / (bytes / examples) / step;
+  const std::int64_t steps = of_block * examples / bytes / step;
   const std::int64_t chosen = step * (steps - (steps % 2 == 0 ? 1 : 0));
   return chosen < fewest ? examples : chosen;
 }
