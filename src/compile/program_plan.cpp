@@ -52,9 +52,11 @@ ExpandOptions expand_options(std::shared_ptr<const SymbolTable> table, Effort ef
 Program in_lanes(const Program& program, const ExpandOptions& options) {
   return is_listed("RICCI_COMPILE_WITHOUT", "lanes") ? program : with_kernels_throughout(program, options);
 }
-/// With RICCI_COMPILE_WITHOUT=inlining custom functions stay steps.
+/// With RICCI_COMPILE_WITHOUT=inlining custom functions stay steps. So do calls of long programs: where each function
+/// calls the one before it twice, the equations double each time.
 Program with_calls_inlined(const Program& program) {
-  return is_listed("RICCI_COMPILE_WITHOUT", "inlining") ? program : inlined(program);
+  constexpr std::size_t most_equations = 4'000;
+  return is_listed("RICCI_COMPILE_WITHOUT", "inlining") ? program : inlined(program, most_equations);
 }
 /// A program keeps its plan: a plan that kept that program would keep both for ever.
 Program copy_of(const Program& program) { return Program(Shared<const ProgramBody>(new ProgramBody(program.body()))); }

@@ -38,9 +38,25 @@ bool has_calls(const Program& program) {
   });
 }
 
+/// Takes the equations of the program, with all that it calls and runs, from `left`. False where they are more.
+bool takes(const Program& program, std::size_t& left) {
+  const ProgramBody& body = program.body();
+  return std::ranges::all_of(body.equations, [&](const Equation& e) {
+    if (left == 0) return false;
+    --left;
+    if (const Program* const called = called_by(body, e)) return takes(*called, left);
+    bool all = true;
+    for_each_program(e.op(), [&](const Program& inner) { all = all && takes(inner, left); });
+    return all;
+  });
+}
+
+Program inlined_up_to(const Program& program, std::size_t& left);
+
 class Inlining {
  public:
-  explicit Inlining(const ProgramBody& whole) : to_(whole), same_as_(whole.types.size()) {
+  /// `left`: how many equations of called programs may still come in.
+  Inlining(const ProgramBody& whole, std::size_t& left) : to_(whole), left_(left), same_as_(whole.types.size()) {
     for (std::size_t v = 0; v < same_as_.size(); ++v) same_as_[v] = static_cast<Variable>(v);
     to_.equations.clear();
     for (const Equation& e : whole.equations) add(e);
@@ -51,9 +67,20 @@ class Inlining {
  private:
   void add(Equation e) {
     for (Variable& v : e.inputs) v = same_as_[at(v)];
-    if (const Program* const called = called_by(to_, e)) return add_equations(e, called->body());
-    if (e.rules->kind == Kind::custom) e.parameters = with_each_program(e.op(), inlined);
+    const Program* const called = called_by(to_, e);
+    if (called && (all_fit_ || fits(*called))) return add_equations(e, called->body());
+    if (!called && e.rules->kind == Kind::custom)
+      e.parameters = with_each_program(e.op(), [&](const Program& inner) {
+        std::size_t any = SIZE_MAX;
+        return inlined_up_to(inner, all_fit_ ? any : left_);
+      });
     to_.equations.push_back(std::move(e));
+  }
+  bool fits(const Program& called) {
+    std::size_t left = left_;
+    if (!takes(called, left)) return false;
+    left_ = left;
+    return true;
   }
   void add_equations(const Equation& call, const ProgramBody& called) {
     std::vector<Variable> numbers(called.types.size(), -1);
@@ -61,12 +88,14 @@ class Inlining {
     for (std::size_t i = 0; i < call.inputs.size(); ++i) numbers[at(called.inputs[i])] = call.inputs[i];
     for (const Constant& c : called.constants) to_.constants.push_back({define(c.variable), c.value});
     for (const Capture& c : called.captures) to_.captures.push_back({define(c.variable), c.tensor});
+    const bool all_fitted = std::exchange(all_fit_, true);
     for (Equation e : called.equations) {
       for (Variable& v : e.inputs) v = numbers[at(v)];
       for (Variable& v : e.outputs) v = define(v);
       e.nest = joined(e.nest, call.nest);
       add(std::move(e));
     }
+    all_fit_ = all_fitted;
     for (std::size_t k = 0; k < call.outputs.size(); ++k)
       same_as_[at(call.outputs[k])] = same_as_[at(numbers[at(called.outputs[k])])];
   }
@@ -80,8 +109,15 @@ class Inlining {
   }
 
   ProgramBody to_;
+  std::size_t& left_;
+  bool all_fit_ = false;           // in a called program: what it calls is counted already
   std::vector<Variable> same_as_;  // by variable: the one that has its value
 };
+
+Program inlined_up_to(const Program& program, std::size_t& left) {
+  if (!has_calls(program)) return program;
+  return Inlining(program.body(), left).result().in_call(program.shared_call_sizes());
+}
 
 }  // namespace
 
@@ -90,9 +126,6 @@ const Program* program_apart(const Equation& e) {
   return call.stays_apart ? call.program : nullptr;
 }
 
-Program inlined(const Program& program) {
-  if (!has_calls(program)) return program;
-  return Inlining(program.body()).result().in_call(program.shared_call_sizes());
-}
+Program inlined(const Program& program, std::size_t most) { return inlined_up_to(program, most); }
 
 }  // namespace ricci

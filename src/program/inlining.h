@@ -2,6 +2,9 @@
 // name.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "program/facts.h"
 #include "program/program.h"
 
@@ -26,7 +29,8 @@ const Program* program_apart(const Equation& e);
 
 /// The program that computes the same with the equations of called programs in the place of the calls, also in the
 /// programs of loops and branches. Transforms find no rules of the called functions there any more: it is for a program
-/// that only runs. It may have to be simplified again.
-Program inlined(const Program& program);
+/// that only runs. It may have to be simplified again. A call stays where it would bring in more than what is left of
+/// `most` equations.
+Program inlined(const Program& program, std::size_t most = SIZE_MAX);
 
 }  // namespace ricci

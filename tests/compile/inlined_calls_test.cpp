@@ -250,4 +250,22 @@ TEST(InlinedCalls, ThatDrawInOneStepOfAMappedLoopDrawNumbersOfTheirOwn) {
     EXPECT_EQ(rc::unique(drawn.reshape({-1})).numel(), 8) << drawn;
 }
 
+// Each calls the one before twice: all of it would be 2^depth equations.
+TEST(InlinedCalls, LeaveCallsWhereTheirEquationsWouldBeTooMany) {
+  One f = [](const Tensor& x) { return sin(x) + 1; };
+  const auto depth = [&](int more) {
+    for (int i = 0; i < more; ++i) f = rc::compile([g = f](const Tensor& x) { return g(g(x)); });
+  };
+  const Tensor x = rc::ones({20});
+  depth(4);
+  const std::string all = plan_text(f, x);
+  EXPECT_EQ(all.find("compiled"), std::string::npos) << all;
+  depth(9);
+  const std::string calls = plan_text(f, x);
+  EXPECT_NE(calls.find("compiled"), std::string::npos) << calls.substr(0, 1000);
+  Tensor expected = x;
+  for (int i = 0; i < 1 << 13; ++i) expected = sin(expected) + 1;
+  expect_close(f(x), expected, 1e-4);
+}
+
 }  // namespace
