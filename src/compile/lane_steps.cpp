@@ -14,6 +14,7 @@
 
 #include "compile/axes_apart.h"
 #include "compile/costs.h"
+#include "compile/switches.h"
 #include "control/checks.h"
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
@@ -740,17 +741,20 @@ Program with_kernels_of(const Program& made, const Program& program) {
   return Program(Shared<const ProgramBody>(body.release()));
 }
 
+bool is_left_out(const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", pass); }
+
 /// Where a value has several axes of one size, the lanes may lie along one of them.
 Program grouped(const Program& program, const ExpandOptions& options) {
   Grouping plain(program, options);
   if (plain.does_all_in_lanes()) return plain.result();
   const std::int64_t fewest = plain.lanes_of_registers();
-  if (plain.is_long_in_one_lane() && fewest <= options.most_unrolled_number) {
+  if (plain.is_long_in_one_lane() && fewest <= options.most_unrolled_number && !is_left_out("smaller_axes")) {
     ExpandOptions along_smaller = options;
     along_smaller.most_unrolled_number = fewest - 1;
     Grouping smaller(program, along_smaller);
     if (smaller.does_all_in_lanes() && smaller.does_more_than(plain)) return smaller.result();
   }
+  if (is_left_out("axes_apart")) return plain.result();
   std::deque<Program> apart;
   std::optional<Grouping> best;
   for (AxesApart& axes : axes_told_apart(program.body(), options, fewest)) {

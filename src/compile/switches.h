@@ -1,7 +1,7 @@
 // Switches in the environment that are lists of words: RICCI_DUMP=lanes,code prints what these passes give, and
-// RICCI_LOG=trace reports recordings. RICCI_COMPILE_WITHOUT leaves out passes: `lanes` all machine code, `native` the
-// one function that runs the steps of a plan, `inlining` what custom functions compute in their place, `blocks` blocks
-// of examples. One switch is a number: RICCI_COMPILE_REGISTERS=16 makes code for registers of so many bytes (words.h).
+// RICCI_LOG=trace reports recordings. RICCI_COMPILE_WITHOUT leaves out passes and limits, by the words of the table in
+// docs/12-making-it-fast.md. One switch is a number: RICCI_COMPILE_REGISTERS=16 makes code for registers of so many
+// bytes (words.h).
 #pragma once
 
 #include <cstdlib>
