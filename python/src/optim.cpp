@@ -154,25 +154,28 @@ void make_optimisers(nb::module_& m) {
       [](nb::handle learning_rate, const Tensor& momentum, bool nesterov) {
         return sgd(rate_from(learning_rate, "sgd"), {momentum, nesterov});
       },
-      rate, nb::arg("momentum").none() = nb::none(), nb::arg("nesterov") = false);
+      rate, nb::arg("momentum").none() = nb::none(), nb::arg("nesterov") = false,
+      "-rate g. With momentum: m = g + momentum m, and -rate m, or -rate (g + momentum m) with nesterov.");
   m.def(
       "momentum",
       [](nb::handle learning_rate, const Tensor& decay) {
         return momentum(rate_from(learning_rate, "momentum"), decay);
       },
-      rate, nb::arg("momentum") = 0.9);
+      rate, nb::arg("momentum") = 0.9, "sgd with momentum.");
   m.def(
       "nesterov",
       [](nb::handle learning_rate, const Tensor& decay) {
         return nesterov(rate_from(learning_rate, "nesterov"), decay);
       },
-      rate, nb::arg("momentum") = 0.9);
+      rate, nb::arg("momentum") = 0.9, "sgd with Nesterov's momentum.");
   m.def(
       "adam",
       [](nb::handle learning_rate, const Tensor& b1, const Tensor& b2, const Tensor& eps, const Tensor& eps_root,
          bool nesterov) { return adam(rate_from(learning_rate, "adam"), {b1, b2, eps, eps_root, nesterov}); },
       rate, nb::arg("b1") = 0.9, nb::arg("b2") = 0.999, nb::arg("eps") = 1e-8, nb::arg("eps_root") = 0.0, nb::kw_only(),
-      nb::arg("nesterov") = false);
+      nb::arg("nesterov") = false,
+      "m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) |g|^2; -rate m' / (sqrt(v' + eps_root) + eps), where m' and v' are m "
+      "and v without what they began with.");
   m.def(
       "adamw",
       [](nb::handle learning_rate, const Tensor& b1, const Tensor& b2, const Tensor& eps, const Tensor& eps_root,
@@ -181,7 +184,8 @@ void make_optimisers(nb::module_& m) {
                      {b1, b2, eps, eps_root, rate_from(weight_decay, "adamw"), mask_from(mask, "adamw"), nesterov});
       },
       rate, nb::arg("b1") = 0.9, nb::arg("b2") = 0.999, nb::arg("eps") = 1e-8, nb::arg("eps_root") = 0.0,
-      nb::arg("weight_decay") = 1e-4, nb::arg("mask").none() = nb::none(), nb::kw_only(), nb::arg("nesterov") = false);
+      nb::arg("weight_decay") = 1e-4, nb::arg("mask").none() = nb::none(), nb::kw_only(), nb::arg("nesterov") = false,
+      "adam, with weight_decay p added before the rate. The mask picks by name which parameters decay.");
   m.def(
       "lamb",
       [](nb::handle learning_rate, const Tensor& b1, const Tensor& b2, const Tensor& eps, const Tensor& eps_root,
@@ -190,7 +194,8 @@ void make_optimisers(nb::module_& m) {
                     {b1, b2, eps, eps_root, rate_from(weight_decay, "lamb"), mask_from(mask, "lamb")});
       },
       rate, nb::arg("b1") = 0.9, nb::arg("b2") = 0.999, nb::arg("eps") = 1e-6, nb::arg("eps_root") = 0.0,
-      nb::arg("weight_decay") = 0.0, nb::arg("mask").none() = nb::none());
+      nb::arg("weight_decay") = 0.0, nb::arg("mask").none() = nb::none(),
+      "adamw, where the update of each parameter is scaled by |p| / |update| before the rate.");
   m.def(
       "lion",
       [](nb::handle learning_rate, const Tensor& b1, const Tensor& b2, nb::handle weight_decay, nb::handle mask) {
@@ -198,7 +203,8 @@ void make_optimisers(nb::module_& m) {
                     {b1, b2, rate_from(weight_decay, "lion"), mask_from(mask, "lion")});
       },
       rate, nb::arg("b1") = 0.9, nb::arg("b2") = 0.99, nb::arg("weight_decay") = 1e-3,
-      nb::arg("mask").none() = nb::none());
+      nb::arg("mask").none() = nb::none(),
+      "-rate (sign(b1 m + (1 - b1) g) + weight_decay p), then m = b2 m + (1 - b2) g.");
   m.def(
       "rmsprop",
       [](nb::handle learning_rate, const Tensor& decay, const Tensor& eps, const Tensor& initial_scale,
@@ -208,13 +214,15 @@ void make_optimisers(nb::module_& m) {
       },
       rate, nb::arg("decay") = 0.9, nb::arg("eps") = 1e-8, nb::arg("initial_scale") = 0.0,
       nb::arg("eps_in_sqrt") = true, nb::arg("centered") = false, nb::arg("momentum").none() = nb::none(),
-      nb::arg("nesterov") = false, nb::arg("bias_correction") = false);
+      nb::arg("nesterov") = false, nb::arg("bias_correction") = false,
+      "v = decay v + (1 - decay) g^2, and -rate g / sqrt(v + eps); centered takes the squared mean of g off v.");
   m.def(
       "adagrad",
       [](nb::handle learning_rate, const Tensor& initial_accumulator_value, const Tensor& eps) {
         return adagrad(rate_from(learning_rate, "adagrad"), {initial_accumulator_value, eps});
       },
-      rate, nb::arg("initial_accumulator_value") = 0.1, nb::arg("eps") = 1e-7);
+      rate, nb::arg("initial_accumulator_value") = 0.1, nb::arg("eps") = 1e-7,
+      "v = v + g^2, and -rate g / sqrt(v + eps), 0 where v is 0.");
 }
 
 void make_steps(nb::module_& m) {
