@@ -14,7 +14,8 @@ namespace {
 
 bool is_parameter(const Tensor& leaf) { return leaf.defined() && is_differentiable(leaf.dtype()); }
 
-/// Throws ValueError unless the trees have one structure, and what are parameters in `params` have one shape in both.
+/// Throws ValueError unless the trees have one structure, and what are parameters in `params` have one shape in both;
+/// TypeError where they are integers in `other`, which would cut what a step makes to 0.
 void require_fitting(const char* call, const tree::Walk& params, const tree::Walk& other, const char* what,
                      std::size_t position) {
   tree::require_same_structure(call, params, other, position);
@@ -23,6 +24,9 @@ void require_fitting(const char* call, const tree::Walk& params, const tree::Wal
     if (param.defined() != leaf.defined() || (is_parameter(param) && param.shape() != leaf.shape()))
       raise<ValueError>(std::string(call) + ": " + tree::described(params, i) + " in the parameters, " +
                         tree::type_of(leaf) + " in the " + what + "; the shapes must agree");
+    if (is_parameter(param) && !is_parameter(leaf))
+      raise<TypeError>(std::string(call) + ": " + tree::described(params, i) + " in the parameters, " +
+                       tree::type_of(leaf) + " in the " + what + "; convert it to a floating dtype");
   }
 }
 

@@ -301,6 +301,9 @@ TEST(Optim, ErrorsNameBothTrees) {
   expect_error<rc::ValueError>(
       [&] { adam.update(std::vector<Tensor>{rc::ones({2}), rc::ones({4})}, adam.init(two), two); },
       "update: [1] is f32[3] in the parameters, f32[4] in the gradients; the shapes must agree", two);
+  expect_error<rc::TypeError>(
+      [&] { adam.update(std::vector<Tensor>{rc::ones({2}), rc::ones({3}, rc::int64)}, adam.init(two), two); },
+      "update: [1] is f32[3] in the parameters, i64[3] in the gradients; convert it to a floating dtype", two);
   expect_error<rc::ValueError>(
       [&] { adam.update(two, optim::sgd(0.1).init(two), two); },
       "update: the state has no moment mu; pass what init of this optimiser or its last update gave", two);

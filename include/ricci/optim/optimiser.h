@@ -68,7 +68,7 @@ class Optimiser {
   }
 
   /// What to add to the parameters, and the state after. ValueError if gradients, parameters and state differ in
-  /// structure or shapes.
+  /// structure or shapes; TypeError if a gradient of a floating parameter is of integers.
   template <class G, class S, class P>
   Updated<tree::plain_t<G>, S> update(const G& gradients, const State<S>& state, const P& params) const {
     Updated<tree::plain_t<G>, S> next{gradients, state};
