@@ -86,10 +86,7 @@ struct Parting::State {
   std::optional<OwnStreams> draws;
   StepStreams step;
 
-  /// What is drawn from now on is this conditional's or loop's own.
-  void draw_apart(bool parts) {
-    if (draws_from == DrawsFrom::own && !draws) draws.emplace(parts);
-  }
+  void draw_apart(bool parts);
   static StreamScope* streams() { return streams_of(this_thread.innermost); }
   void settle(const Tensor& question, const ErasedTree* state);
   void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const ErasedTree& state);
@@ -112,6 +109,14 @@ Parting::Parting(const char* name, DrawsFrom draws, std::uint64_t first_step)
   if (!streams || !streams->draws_of_function()) state_->draw_apart(false);
 }
 Parting::~Parting() { state_->close_scopes(); }
+
+/// What is drawn from now on is this conditional's or loop's own. `parts`: examples may part. A loop that took
+/// positions has a number once it asks a question of each example.
+void Parting::State::draw_apart(bool parts) {
+  if (draws_from != DrawsFrom::own || (draws && !(parts && draws->takes_positions()))) return;
+  step.leave();
+  draws.emplace(parts);
+}
 
 void Parting::State::open_scope(BatchInterpreter& batch) {
   for (const auto& scope : scopes)

@@ -53,8 +53,8 @@ class RecordInterpreter final : public Interpreter {
   /// The program of a trace expects it to be the same in each run.
   const ValueRef* known(Variable variable);
 
-  /// The place of the next draw from `generator`. Requires: a whole program is recorded. `streams`, null for none, are
-  /// those of a run of vmap around the recording that draws from inside it.
+  /// The place of the next draw from `generator`: the program's own, or one that what is around it gives.
+  /// Requires: a whole program is recorded.
   StreamPosition next_position(Generator& generator);
   /// The next draw of streams that began outside the recording, or where they begin, as it is inside.
   StreamPosition from_around(Generator& generator, StreamScope& streams, bool starts);

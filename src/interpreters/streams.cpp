@@ -31,8 +31,7 @@ StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, Record
       around_(outer),
       passes_on_(passes_on),
       root_(outer && outer->root_.passes_on_ <= passes_on_ ? outer->root_ : *this),
-      identity_around_(
-          std::exchange(root_.last_identity_, step || takes_positions ? youngest_generator() : UINT64_MAX)),
+      youngest_(step || takes_positions ? youngest_generator() : UINT64_MAX),
       open_(nullptr),
       resumed_(root_.open_),
       start_(positions()) {
@@ -49,25 +48,32 @@ StreamScope::~StreamScope() {
     streams[i].position = std::max(streams[i].position, furthest_.draws[i]);
   root_.branches_ = std::max(root_.branches_, furthest_.branches);
   root_.open_ = resumed_;
-  root_.last_identity_ = identity_around_;
+  if (&root_ == this && around_)
+    for (const Stream& stream : streams) around_->root_.note_seeded(stream);
 }
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
     if (stream.identity == generator.identity()) return stream;
-  Stream stream{
-      .generator = &generator, .identity = generator.identity(), .seed = 0, .position = 0, .place = {}, .taken = {}};
+  Stream stream{.generator = &generator,
+                .identity = generator.identity(),
+                .first_identity = generator.identity(),
+                .seed = 0,
+                .position = 0,
+                .place = {},
+                .taken = {}};
+  const bool made_inside = root_.was_made_inside(generator);
   RecordInterpreter* const recording = root_.takes_positions_ && !root_.around_ ? innermost_recording() : nullptr;
-  if (recording && recording->knows(generator)) {
+  if (recording && !made_inside && recording->knows(generator)) {
     stream.place = recording->begin_streams(generator);
   } else {
     const StreamPosition from = root_.next_around(generator);
-    if (root_.passes_on_) note(stream, from);
+    if (root_.passes_on_ || made_inside) note(stream, from);
     begin_at(stream, from);
   }
   // All that may throw comes first, so that the lists keep in step.
   std::vector<Stream> stages{std::move(stream)};
-  for (StreamBranch* branch : root_.inside_of_) stages.push_back(branch->derived(stages.back()));
+  for (StreamBranch* branch : root_.inside_of_) stages.push_back(branch->inside(stages.back()));
   for (StreamBranch* branch : root_.inside_of_) branch->around_.reserve(branch->around_.size() + 1);
   root_.streams_.reserve(root_.streams_.size() + 1);
   auto stage = stages.begin();
@@ -75,7 +81,13 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   return root_.streams_.emplace_back(std::move(*stage));
 }
 
+bool StreamScope::was_made_inside(const Generator& generator) const {
+  const std::uint64_t youngest = inside_of_.empty() ? youngest_ : std::min(youngest_, inside_of_.front()->youngest_);
+  return generator.identity() > youngest;
+}
+
 StreamPosition StreamScope::next_around(Generator& generator) const {
+  if (was_made_inside(generator)) return next_position(generator);
   if (step_) return {.seed = 0, .position = 0, .place = step_->start_of_steps(generator)};
   return around_ ? next_draw_of(*around_, generator) : next_position(generator);
 }
@@ -110,10 +122,9 @@ StreamPosition StreamScope::next_passed_on(Stream& stream, Generator& generator)
 }
 
 StreamPosition StreamScope::next(Generator& generator) {
-  if (draws_itself(generator)) return next_position(generator);
   if (root_.open_ != this) return root_.next_around(generator);
   Stream& stream = stream_of(generator);
-  if (draws_of_function()) return next_passed_on(stream, generator);
+  if (stream.passes_on()) return next_passed_on(stream, generator);
   return {stream.seed, stream.position++, stream.place};
 }
 
@@ -131,8 +142,15 @@ std::uint64_t StreamScope::draws_from(const Generator& generator) const {
 void StreamScope::move_on(Generator& generator, std::uint64_t draws) {
   if (draws == draws_from(generator)) return;
   Stream& stream = stream_of(generator);
-  while (draws_of_function() && stream.count < draws) note(stream, root_.next_around(generator));
+  while (stream.passes_on() && stream.count < draws) note(stream, root_.next_around(generator));
   stream.position = draws;
+}
+
+void StreamScope::note_seeded(const Stream& inside) {
+  const auto known = std::ranges::find(streams_, inside.generator, &Stream::generator);
+  if (known != streams_.end() && known->identity < inside.identity)
+    known->left_as = std::max(known->left_as, inside.identity);
+  if (around_) around_->root_.note_seeded(inside);
 }
 
 void StreamScope::restart() {
@@ -151,6 +169,11 @@ void StreamScope::restart() {
     furthest_.draws.erase(furthest_.draws.begin() + static_cast<std::ptrdiff_t>(i));
     for (StreamBranch* branch : root_.inside_of_)
       branch->around_.erase(branch->around_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  for (Stream& stream : streams) {
+    const std::uint64_t left_as = std::exchange(stream.left_as, 0);
+    if (left_as > stream.identity && std::ranges::find(streams, left_as, &Stream::identity) == streams.end())
+      stream.identity = left_as;
   }
   set_positions(start_);
 }
@@ -175,48 +198,64 @@ StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions
   return most;
 }
 
-StreamBranch::StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after)
-    : root_(root),
-      position_(position),
-      branches_after_(branches_after),
-      identity_around_(root.last_identity_),
-      around_(root.streams_) {
-  std::vector<StreamScope::Stream> inside;
-  for (const StreamScope::Stream& stream : around_) inside.push_back(derived(stream));
+StreamBranch::StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after,
+                           std::uint64_t youngest)
+    : root_(root), position_(position), branches_after_(branches_after), youngest_(youngest), around_(root.streams_) {
+  std::vector<StreamScope::Stream> streams;
+  for (const StreamScope::Stream& stream : around_) streams.push_back(inside(stream));
   root_.inside_of_.push_back(this);
-  root_.streams_ = std::move(inside);
+  root_.streams_ = std::move(streams);
   root_.branches_ = 0;
 }
 StreamBranch::StreamBranch(StreamScope& scope)
-    : StreamBranch(scope.root_, first_branch + scope.root_.branches_, scope.root_.branches_ + 1) {
-  root_.last_identity_ = youngest_generator();
+    : StreamBranch(scope.root_, first_branch + scope.root_.branches_, scope.root_.branches_ + 1, youngest_generator()) {
 }
+/// A generator that one step makes is none of the loop's in the next one either.
 StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t step)
-    : StreamBranch(scope.root_, step, scope.root_.branches_) {}
+    : StreamBranch(scope.root_, step, scope.root_.branches_,
+                   scope.root_.inside_of_.empty() ? scope.root_.youngest_ : scope.root_.inside_of_.back()->youngest_) {}
 
 /// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
 StreamBranch::~StreamBranch() {
+  forget_those_made_inside();
   root_.inside_of_.pop_back();
-  for (std::size_t i = 0; i < around_.size(); ++i) around_[i].identity = root_.streams_[i].identity;
+  keep_identities();
   root_.streams_.swap(around_);
   root_.branches_ = branches_after_;
-  root_.last_identity_ = identity_around_;
 }
 
 /// Requires: nothing has begun inside the step before that still runs.
 void StreamBranch::move_to(std::uint64_t step) {
+  forget_those_made_inside();
   position_ = step;
   root_.branches_ = 0;
-  for (std::size_t i = 0; i < around_.size(); ++i) {
-    around_[i].identity = root_.streams_[i].identity;
-    root_.streams_[i] = derived(around_[i]);
-  }
+  keep_identities();
+  for (std::size_t i = 0; i < around_.size(); ++i) root_.streams_[i] = inside(around_[i]);
 }
 
-StreamScope::Stream StreamBranch::derived(StreamScope::Stream stream) const {
+StreamScope::Stream StreamBranch::inside(StreamScope::Stream stream) const {
+  if (stream.first_identity > youngest_) return stream;
   StreamScope::begin_at(stream, {stream.seed, position_, stream.place});
   stream.taken.clear();
   return stream;
+}
+
+void StreamBranch::keep_identities() {
+  for (std::size_t i = 0; i < around_.size(); ++i) {
+    around_[i].identity = root_.streams_[i].identity;
+    around_[i].left_as = root_.streams_[i].left_as;
+  }
+}
+
+void StreamBranch::forget_those_made_inside() {
+  for (std::size_t i = root_.streams_.size(); i-- > 0;) {
+    if (root_.streams_[i].first_identity <= youngest_) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    const StreamScope::Stream forgotten = std::move(root_.streams_[i]);
+    root_.streams_.erase(root_.streams_.begin() + at);
+    root_.note_seeded(forgotten);
+    for (StreamBranch* branch : root_.inside_of_) branch->around_.erase(branch->around_.begin() + at);
+  }
 }
 
 OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart) {}

@@ -45,7 +45,7 @@ class StreamScope {
   StreamScope(StreamScope* outer, Randomness mode);
   /// Of a step that is being recorded: each stream begins at a place that is an input.
   explicit StreamScope(RecordInterpreter& step);
-  /// Of a conditional or loop. `began`: the level that it belongs to.
+  /// Of a conditional or loop that takes positions. `began`: the level at which its streams begin.
   StreamScope(StreamScope* outer, Level began);
   StreamScope(const StreamScope&) = delete;
   ~StreamScope();
@@ -61,7 +61,7 @@ class StreamScope {
   bool draws_of_function() const { return root_.passes_on_ && root_.inside_of_.empty(); }
   /// Where the stream of `generator` begins in the innermost conditional or loop, or in its current step.
   StreamPosition start(Generator& generator);
-  /// How many draws the stream of `generator` has given: 0 is also that of none.
+  /// How many draws the stream of `generator` has given; 0 where it has none.
   std::uint64_t draws_from(const Generator& generator) const;
   /// It has given as many as that: other processes run other examples.
   void move_on(Generator& generator, std::uint64_t draws);
@@ -85,21 +85,27 @@ class StreamScope {
   };
   struct Stream {
     const Generator* generator;
-    std::uint64_t identity;  // the generator's `identity()` that this stream answers to
+    std::uint64_t identity;        // the generator's `identity()` that this stream answers to
+    std::uint64_t first_identity;  // the one that it began for
+    std::uint64_t left_as = 0;     // the one that a conditional or loop has given the generator since; 0: none has
     std::uint64_t seed, position;
     Tensor place;              // in a recorded program, what it begins at
     std::vector<Taken> taken;  // if it passes draws on: those so far
     std::uint64_t count = 0;   // of them
+    bool passes_on() const { return !taken.empty(); }
   };
   Stream& stream_of(Generator& generator);
   /// The stream begins at its start that is derived from this place.
   static void begin_at(Stream& stream, const StreamPosition& from);
-  /// A generator that was made or seeded inside the innermost conditional or loop draws its own numbers there.
-  bool draws_itself(const Generator& generator) const { return generator.identity() > root_.last_identity_; }
-  /// The next draw from what is around the root.
+  /// Of a root: the generator was made or seeded inside a conditional or loop that runs. Its stream passes on the
+  /// generator's own positions there; a conditional or loop further in derives streams from the first of them.
+  bool was_made_inside(const Generator& generator) const;
+  /// Of a root: the next draw from what is around it, or around the conditional or loop that the generator was made in.
   StreamPosition next_around(Generator& generator) const;
   StreamPosition next_passed_on(Stream& stream, Generator& generator) const;
   static void note(Stream& stream, const StreamPosition& at);
+  /// Of a root: a conditional or loop ends that has seeded the generator of this stream.
+  void note_seeded(const Stream& inside);
 
   StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step, bool takes_positions);
   const Level began_;
@@ -108,10 +114,9 @@ class StreamScope {
   StreamScope* const around_;      // of a root: the scope that it takes positions from; null: the generator itself
   const bool passes_on_;           // a root's streams give the positions themselves, and derive none
   StreamScope& root_;              // the outermost scope that shares streams with this one, and owns them
-  std::uint64_t last_identity_ = UINT64_MAX;  // of the root: of the generators that draw from streams now
-  const std::uint64_t identity_around_;       // what that was when this began
-  StreamScope* open_;                         // of the root: the innermost scope
-  StreamScope* const resumed_;                // the one that is open again when this ends
+  const std::uint64_t youngest_;   // of a root: the identity of the youngest generator that was there before
+  StreamScope* open_;              // of the root: the innermost scope
+  StreamScope* const resumed_;     // the one that is open again when this ends
   std::vector<Stream> streams_;
   std::uint64_t branches_ = 0;            // of the root: conditionals and loops so far, in the innermost one
   std::vector<StreamBranch*> inside_of_;  // of the root: those that run now, the outermost first
@@ -135,18 +140,21 @@ class StreamBranch {
  private:
   friend StreamScope;
   friend class OwnStreams;
-  StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after);
-  /// The stream that takes the place of this one.
-  StreamScope::Stream derived(StreamScope::Stream stream) const;
+  StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after, std::uint64_t youngest);
+  /// The stream that takes the place of this one: one derived from it, or itself if its generator was made inside.
+  StreamScope::Stream inside(StreamScope::Stream stream) const;
+  void forget_those_made_inside();
+  /// What is around knows the generators as they are left.
+  void keep_identities();
 
   StreamScope& root_;
   std::uint64_t position_;              // that its streams are derived from
   const std::uint64_t branches_after_;  // how many conditionals and loops of what is around come before what follows it
-  const std::uint64_t identity_around_;
+  const std::uint64_t youngest_;        // the identity of the youngest generator that was there before
   std::vector<StreamScope::Stream> around_;
 };
 
-/// What draws come from, but for conditionals and loops that take positions.
+/// What conditionals and loops that take positions take them from.
 struct AroundDraws {
   StreamScope* streams;          // of the innermost run of vmap, or of a step that is recorded; null: none
   const Interpreter* recording;  // without these, the innermost one of a whole program; null: none
@@ -162,6 +170,8 @@ class OwnStreams {
  public:
   /// `apart`: it has the number also where a run draws what the function alone would draw, as examples may part.
   explicit OwnStreams(bool apart = false);
+  /// Whether it takes positions, and has no number.
+  bool takes_positions() const { return scope_.has_value(); }
   /// The streams that its draws come from; null: none are its own, as they are repeated.
   StreamScope* streams() const { return streams_; }
   /// Where the stream of `generator` begins: a place.

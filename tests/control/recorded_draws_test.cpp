@@ -1,7 +1,9 @@
 // Draws in recorded control flow under vmap: each example has its own, also where nothing else tells examples apart.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
+#include <new>
 #include <set>
 
 #include "ricci/ricci.h"
@@ -188,6 +190,90 @@ TEST(RecordedDraws, OfEachExampleAreThoseOfTheFunction) {
     const Function mapped = rc::vmap(f, {.randomness = Randomness::different});
     expect_same_draws(mapped, x);
     expect_equal(seeded(rc::vmap(f, {.randomness = Randomness::different, .chunk_size = 3}), x), seeded(mapped, x));
+  }
+}
+
+// ── generators that a step makes or seeds ──
+
+/// Draws for each element of x, in every way that a function may draw.
+std::vector<std::function<Tensor(rc::Generator&, Tensor)>> ways_to_draw() {
+  const auto one = [](rc::Generator& g) {
+    return [&g](Tensor a) { return a + rc::rand({}, {.dtype = rc::float64, .generator = g}); };
+  };
+  const auto mapped = [=](rc::Generator& g, Tensor x, rc::VmapOptions options) { return rc::vmap(one(g), options)(x); };
+  const auto loop = [=](rc::Generator& g, Tensor x) {
+    return rc::fori_loop(0, 2, [&](Tensor, Tensor y) { return one(g)(y); }, x);
+  };
+  return {
+      [=](rc::Generator& g, Tensor x) { return one(g)(x); },
+      [=](rc::Generator& g, Tensor x) { return mapped(g, x, {.randomness = Randomness::different}); },
+      [=](rc::Generator& g, Tensor x) { return mapped(g, x, {.randomness = Randomness::same, .chunk_size = 1}); },
+      [=](rc::Generator& g, Tensor x) {
+        const Tensor before = one(g)(x);
+        const Tensor y = mapped(g, before, {.randomness = Randomness::different, .chunk_size = 1});
+        return one(g)(y);
+      },
+      loop,
+      [=](rc::Generator& g, Tensor x) {
+        const auto draw = [&](Tensor a) { return one(g)(loop(g, a)); };
+        return one(g)(rc::vmap(draw, {.randomness = Randomness::different, .chunk_size = 2})(x));
+      },
+      [=](rc::Generator& g, Tensor x) {
+        return rc::cond(x.sum() < 9, [&] { return one(g)(loop(g, x)); }, [&] { return x; });
+      },
+  };
+}
+
+TEST(RecordedDraws, OfAGeneratorThatAStepMakesOrSeedsBeginAnewInEachStep) {
+  const Tensor x = doubles({0.5, 1, 1.5});
+  const auto in_steps = [](const Function& f) {
+    const auto step = [f](Tensor before, Tensor) { return std::pair{before, f(before)}; };
+    return [step](Tensor a) { return rc::scan(step, a, rc::zeros({3})).second; };
+  };
+  int way = 0;
+  for (const auto& draw : ways_to_draw()) {
+    SCOPED_TRACE(way++);
+    const Function makes = [draw](Tensor a) {
+      rc::Generator own(4);
+      return draw(own, a);
+    };
+    const Function seeds = [draw](Tensor a) {
+      rc::manual_seed(4);
+      return draw(rc::default_generator(), a);
+    };
+    for (const Function& f : {makes, seeds}) {
+      const Tensor rows = in_steps(f)(x);
+      for (const int k : {1, 2}) expect_equal(rows[k], rows[0]);
+      expect_equal(rc::trace(in_steps(f))(x)({x})[0], rows);
+      expect_equal(rc::compile(in_steps(f))(x), rows);
+      const Tensor whole = rc::vmap(in_steps(f), {.randomness = Randomness::different})(rc::stack({x, x, x}));
+      const Tensor parts =
+          rc::vmap(in_steps(f), {.randomness = Randomness::different, .chunk_size = 2})(rc::stack({x, x, x}));
+      expect_equal(parts, whole);
+      for (const int k : {1, 2}) expect_equal(whole.select(1, k), whole.select(1, 0));
+    }
+    expect_equal(in_steps(makes)(x), in_steps(seeds)(x));
+  }
+}
+
+/// What lies where it lay is none of the program's.
+TEST(RecordedDraws, OfAGeneratorThatAStepMadeDoNotReadItLater) {
+  alignas(rc::Generator) static unsigned char memory[sizeof(rc::Generator)];
+  for (const auto& draw : ways_to_draw()) {
+    const auto step = [&](Tensor before, Tensor) {
+      auto* const own = new (memory) rc::Generator(4);
+      const Tensor drawn = draw(*own, before);
+      own->~Generator();
+      std::memset(memory, 0, sizeof memory);
+      return std::pair{before, drawn};
+    };
+    const Tensor x = doubles({0.5, 1, 1.5});
+    const rc::Program program = rc::trace([&](Tensor a) { return rc::scan(step, a, rc::zeros({3})).second; })(x);
+    const Tensor expected = program({x})[0];
+    for (const int byte : {1, 7}) {
+      std::memset(memory, byte, sizeof memory);
+      expect_equal(program({x})[0], expected);
+    }
   }
 }
 

@@ -310,6 +310,59 @@ TEST(SharedDraws, OfAnExampleDependNeitherOnChunksNorOnThePathsOfOthers) {
   expect_equal(run(x.flip({0}), {}).flip({0}), whole);
 }
 
+/// A loop that begins with a number, and whose examples part once it is theirs; draws in it wherever `draws` says.
+template <class Draws>
+Tensor parts_later(Tensor x, const Draws& draws) {
+  const auto step = [&](Tensor s) {
+    const Tensor drawn = rc::cond(draws(s), [&] { return s + 0.01 * rc::rand({}, rc::float64); }, [&] { return s; });
+    return drawn + x;
+  };
+  const Tensor end = rc::while_loop([](Tensor s) { return s < 1; }, step, rc::tensor(0., rc::float64));
+  const auto add = [](Tensor, Tensor s) { return s + rc::rand({}, rc::float64); };
+  return rc::stack({end, rc::rand({}, rc::float64), rc::fori_loop(0, 2, add, end)});
+}
+
+TEST(SharedDraws, OfAnExampleDoNotDependOnChunksWhereALoopTurnsOutToPartLater) {
+  const Tensor x = doubles({2, 2, 0.3, 0.3, 0.2});
+  const auto expect_as_in_chunks = [&](const auto& f) {
+    for (const Randomness mode : {Randomness::same, Randomness::different}) {
+      const auto run = [&](const Tensor& of, std::int64_t chunk) {
+        rc::manual_seed(6);
+        const Tensor y = rc::vmap(f, {.randomness = mode, .chunk_size = chunk})(of);
+        return std::pair{y, rc::rand({2})};
+      };
+      const auto [whole, next] = run(x, 5);
+      for (const std::int64_t chunk : {1, 2, 3}) {
+        const auto [parts, next_after_parts] = run(x, chunk);
+        expect_equal(parts, whole);
+        expect_equal(next_after_parts, next);
+      }
+    }
+  };
+  expect_as_in_chunks([](Tensor a) { return parts_later(a, [](Tensor s) { return s > 0.1; }); });
+  expect_as_in_chunks([](Tensor a) { return parts_later(a, [](Tensor s) { return s < 0.1; }); });
+  expect_as_in_chunks([](Tensor a) { return parts_later(a, [](Tensor) { return rc::tensor(true); }); });
+}
+
+TEST(SharedDraws, OfAnExampleDoNotDependOnChunksWhereABranchSeeds) {
+  const Tensor x = doubles({1, 1, 2, 2, 3});
+  const auto seeds = [](Tensor a) {
+    const Tensor before = rc::rand({}, rc::float64);
+    const auto branch = [] {
+      rc::manual_seed(5);
+      return rc::rand({}, rc::float64);
+    };
+    return rc::stack({before, rc::cond(a > 0, branch, [] { return rc::zeros({}, rc::float64); }), a});
+  };
+  for (const Randomness mode : {Randomness::same, Randomness::different}) {
+    const auto run = [&](std::int64_t chunk) {
+      rc::manual_seed(6);
+      return rc::vmap(seeds, {.randomness = mode, .chunk_size = chunk})(x);
+    };
+    for (const std::int64_t chunk : {1, 2, 3}) expect_equal(run(chunk), run(5));
+  }
+}
+
 TEST(SharedDraws, OfTwoMapsInARowDiffer) {
   const auto f = [](Tensor x) {
     return rc::cond(x > 2, [] { return rc::rand({}, rc::float64); }, [] { return 1 + rc::rand({}, rc::float64); });

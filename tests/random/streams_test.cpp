@@ -333,6 +333,32 @@ TEST(StreamScopes, AnInnerRestartRepeatsNoDrawOfTheOuterScope) {
   EXPECT_TRUE(first.seed != second.seed || first.position != second.position);
 }
 
+TEST(StreamScopes, OfALoopKeepNoStreamOfAGeneratorThatAStepMakes) {
+  rc::Generator old(1);
+  const auto streams_after = [&](int steps) {
+    rc::StreamScope scope(nullptr, rc::Level{0});
+    std::size_t most = 0;
+    rc::StreamBranch step(scope, 0);
+    for (int k = 0; k < steps; ++k) {
+      step.move_to(static_cast<std::uint64_t>(k));
+      std::vector<rc::Generator> made(2, rc::Generator(3));
+      scope.next(made[0]);
+      {
+        rc::StreamScope map(&scope, Randomness::different);
+        map.next(made[1]);
+        map.restart();
+        const rc::StreamBranch inner(map);
+        map.next(made[0]);
+        map.next(old);
+      }
+      most = std::max(most, scope.positions().draws.size());
+    }
+    return most;
+  };
+  EXPECT_EQ(streams_after(20), streams_after(40));
+  EXPECT_EQ(streams_after(40), 3U);
+}
+
 // ── programs ──
 
 TEST(RecordedMaps, DrawForEachExampleOfTheSizeTheyRunWith) {
