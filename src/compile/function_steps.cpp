@@ -15,7 +15,7 @@
 #include "compile/pieces.h"
 #include "interpreters/record.h"
 #include "kernels/strided.h"
-#include "program/inlining.h"
+#include "program/called_program.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"

@@ -23,7 +23,7 @@
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
 #include "primitive/eager.h"
-#include "program/inlining.h"
+#include "program/called_program.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"

@@ -11,6 +11,7 @@
 #include "compile/switches.h"
 #include "custom/call.h"
 #include "primitive/interpreter.h"
+#include "program/called_program.h"
 #include "program/inlining.h"
 #include "ricci/compile.h"
 

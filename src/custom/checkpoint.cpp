@@ -11,7 +11,7 @@
 #include "interpreters/replay.h"
 #include "interpreters/tape.h"
 #include "primitive/custom.h"
-#include "program/inlining.h"
+#include "program/called_program.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
 

@@ -7,7 +7,7 @@
 #include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "primitive/custom.h"
-#include "program/inlining.h"
+#include "program/called_program.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {

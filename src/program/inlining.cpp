@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/called_program.h"
 #include "program/edit.h"
 #include "program/sample_sizes.h"
 
@@ -12,11 +13,6 @@ namespace ricci {
 namespace {
 
 std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
-
-Call call_of(const Equation& e) {
-  const CallOf of = Facts<CallOf>::of(*e.rules);
-  return of ? of(e.parameters.get()) : Call{nullptr};
-}
 
 /// The program to inline; null: the equation stays. A program with sizes of its own asks for those of its call.
 const Program* called_by(const ProgramBody& body, const Equation& e) {
@@ -120,11 +116,6 @@ Program inlined_up_to(const Program& program, std::size_t& left) {
 }
 
 }  // namespace
-
-const Program* program_apart(const Equation& e) {
-  const Call call = call_of(e);
-  return call.stays_apart ? call.program : nullptr;
-}
 
 Program inlined(const Program& program, std::size_t most) { return inlined_up_to(program, most); }
 

@@ -1,0 +1,33 @@
+// Operations that call a program, as custom functions do: which program an equation calls. Knows no operation by name.
+#pragma once
+
+#include "program/facts.h"
+#include "program/program.h"
+
+namespace ricci {
+
+/// A program whose results at the operands are those of the operation. All else that the operation has are rules for
+/// transforms.
+struct Call {
+  const Program* program;  // null: the operation is no call
+  /// Nothing that the program computes is merged with what stands around it: it would be kept in memory between.
+  bool stays_apart = false;
+};
+///   const bool is_call = calls_program<Checkpoint>();
+using CallOf = Call (*)(const void* op);
+template <class P>
+bool calls_program() {
+  return Facts<CallOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).called(); });
+}
+
+inline Call call_of(const Equation& e) {
+  const CallOf of = Facts<CallOf>::of(*e.rules);
+  return of ? of(e.parameters.get()) : Call{nullptr};
+}
+/// Of a call that stays apart; null: the equation is no such call.
+inline const Program* program_apart(const Equation& e) {
+  const Call call = call_of(e);
+  return call.stays_apart ? call.program : nullptr;
+}
+
+}  // namespace ricci
