@@ -113,7 +113,7 @@ Parting::~Parting() { state_->close_scopes(); }
 /// What is drawn from now on is this conditional's or loop's own. `parts`: examples may part. A loop that took
 /// positions has a number once it asks a question of each example.
 void Parting::State::draw_apart(bool parts) {
-  if (draws_from != DrawsFrom::own || (draws && !(parts && draws->takes_positions()))) return;
+  if (draws_from != DrawsFrom::own || (draws && !(parts && draws->may_go_apart()))) return;
   step.leave();
   draws.emplace(parts);
 }
@@ -192,7 +192,11 @@ void Parting::State::settle(const Tensor& question, const ErasedTree* state) {
     const ValueRef seen = read(question, name);
     require_one_element(name, seen->type);
     const Answers answers = answers_behind(name, seen);
-    draw_apart(!answers.batches.empty());
+    const StreamScope* const of_all = streams();
+    draw_apart(std::ranges::any_of(answers.batches, [&](const BatchInterpreter* batch) {
+      return !of_all || !batch->examples.streams || of_all->draws_of_function() ||
+             !of_all->shares_streams_with(*batch->examples.streams);
+    }));
     const Disagreement differing(answers);
     if (!differing.batch()) {
       answer = only_element<std::int64_t>(name, *one_answer(answers), "");

@@ -30,6 +30,7 @@ StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, Record
       takes_positions_(takes_positions),
       around_(outer),
       passes_on_(passes_on),
+      number_(takes_positions && outer ? outer->root_.branches_++ : 0),
       root_(outer && outer->root_.passes_on_ <= passes_on_ ? outer->root_ : *this),
       youngest_(step || takes_positions ? youngest_generator() : UINT64_MAX),
       open_(nullptr),
@@ -53,19 +54,23 @@ StreamScope::~StreamScope() {
 }
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
-  for (Stream& stream : root_.streams_)
-    if (stream.identity == generator.identity()) return stream;
+  if (Stream* const known = known_stream_of(generator)) return *known;
+  const bool made_inside = root_.was_made_inside(generator);
   Stream stream{.generator = &generator,
                 .identity = generator.identity(),
                 .first_identity = generator.identity(),
+                .apart = !made_inside && root_.draws_apart(),
                 .seed = 0,
                 .position = 0,
                 .place = {},
                 .taken = {}};
-  const bool made_inside = root_.was_made_inside(generator);
   RecordInterpreter* const recording = root_.takes_positions_ && !root_.around_ ? innermost_recording() : nullptr;
   if (recording && !made_inside && recording->knows(generator)) {
     stream.place = recording->begin_streams(generator);
+  } else if (stream.apart) {
+    StreamPosition from = start_of_streams(*root_.around_, generator);
+    from.position += first_branch + root_.number_;
+    begin_at(stream, from);
   } else {
     const StreamPosition from = root_.next_around(generator);
     if (root_.passes_on_ || made_inside) note(stream, from);
@@ -79,6 +84,17 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   auto stage = stages.begin();
   for (StreamBranch* branch : root_.inside_of_) branch->around_.push_back(std::move(*stage++));
   return root_.streams_.emplace_back(std::move(*stage));
+}
+
+StreamScope::Stream* StreamScope::known_stream_of(const Generator& generator) const {
+  const bool apart = !root_.was_made_inside(generator) && root_.draws_apart();
+  for (Stream& stream : root_.streams_)
+    if (stream.identity == generator.identity() && stream.apart == apart) return &stream;
+  return nullptr;
+}
+
+bool StreamScope::draws_apart() const {
+  return takes_positions_ && around_ && std::ranges::any_of(inside_of_, &StreamBranch::apart_);
 }
 
 bool StreamScope::was_made_inside(const Generator& generator) const {
@@ -134,9 +150,8 @@ StreamPosition StreamScope::start(Generator& generator) {
 }
 
 std::uint64_t StreamScope::draws_from(const Generator& generator) const {
-  for (const Stream& stream : root_.streams_)
-    if (stream.identity == generator.identity()) return stream.position;
-  return 0;
+  const Stream* const stream = known_stream_of(generator);
+  return stream ? stream->position : 0;
 }
 
 void StreamScope::move_on(Generator& generator, std::uint64_t draws) {
@@ -147,9 +162,12 @@ void StreamScope::move_on(Generator& generator, std::uint64_t draws) {
 }
 
 void StreamScope::note_seeded(const Stream& inside) {
-  const auto known = std::ranges::find(streams_, inside.generator, &Stream::generator);
-  if (known != streams_.end() && known->identity < inside.identity)
-    known->left_as = std::max(known->left_as, inside.identity);
+  for (const bool apart : {false, true}) {
+    const auto is_first = [&](const Stream& s) { return s.generator == inside.generator && s.apart == apart; };
+    const auto known = std::ranges::find_if(streams_, is_first);
+    if (known != streams_.end() && known->identity < inside.identity)
+      known->left_as = std::max(known->left_as, inside.identity);
+  }
   if (around_) around_->root_.note_seeded(inside);
 }
 
@@ -158,8 +176,9 @@ void StreamScope::restart() {
   // A generator that was set back within the part is met again as it was left: it stands for its first stream.
   std::vector<Stream>& streams = root_.streams_;
   for (std::size_t i = start_.draws.size(); i < streams.size();) {
-    const auto first = std::find_if(streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i),
-                                    [&](const Stream& s) { return s.generator == streams[i].generator; });
+    const auto first = std::find_if(
+        streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i),
+        [&](const Stream& s) { return s.generator == streams[i].generator && s.apart == streams[i].apart; });
     if (first == streams.begin() + static_cast<std::ptrdiff_t>(i)) {
       ++i;
       continue;
@@ -172,8 +191,8 @@ void StreamScope::restart() {
   }
   for (Stream& stream : streams) {
     const std::uint64_t left_as = std::exchange(stream.left_as, 0);
-    if (left_as > stream.identity && std::ranges::find(streams, left_as, &Stream::identity) == streams.end())
-      stream.identity = left_as;
+    const auto has_it = [&](const Stream& s) { return s.identity == left_as && s.apart == stream.apart; };
+    if (left_as > stream.identity && std::ranges::none_of(streams, has_it)) stream.identity = left_as;
   }
   set_positions(start_);
 }
@@ -199,21 +218,27 @@ StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions
 }
 
 StreamBranch::StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after,
-                           std::uint64_t youngest)
-    : root_(root), position_(position), branches_after_(branches_after), youngest_(youngest), around_(root.streams_) {
+                           std::uint64_t youngest, bool apart)
+    : root_(root),
+      position_(position),
+      branches_after_(branches_after),
+      youngest_(youngest),
+      apart_(apart),
+      around_(root.streams_) {
   std::vector<StreamScope::Stream> streams;
   for (const StreamScope::Stream& stream : around_) streams.push_back(inside(stream));
   root_.inside_of_.push_back(this);
   root_.streams_ = std::move(streams);
   root_.branches_ = 0;
 }
-StreamBranch::StreamBranch(StreamScope& scope)
-    : StreamBranch(scope.root_, first_branch + scope.root_.branches_, scope.root_.branches_ + 1, youngest_generator()) {
-}
+StreamBranch::StreamBranch(StreamScope& scope, bool apart)
+    : StreamBranch(scope.root_, first_branch + scope.root_.branches_, scope.root_.branches_ + 1, youngest_generator(),
+                   apart) {}
 /// A generator that one step makes is none of the loop's in the next one either.
 StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t step)
     : StreamBranch(scope.root_, step, scope.root_.branches_,
-                   scope.root_.inside_of_.empty() ? scope.root_.youngest_ : scope.root_.inside_of_.back()->youngest_) {}
+                   scope.root_.inside_of_.empty() ? scope.root_.youngest_ : scope.root_.inside_of_.back()->youngest_,
+                   false) {}
 
 /// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
 StreamBranch::~StreamBranch() {
@@ -268,7 +293,7 @@ OwnStreams::OwnStreams(const AroundDraws& around, bool apart) : around_(around),
     RecordInterpreter* const recording = innermost_recording();
     if (recording && recording->level > streams->began() && recording->streams_of_step())
       streams = recording->streams_of_step();
-    branch_.emplace(*streams);
+    branch_.emplace(*streams, apart);
     streams_ = streams;
     return;
   }
@@ -276,6 +301,10 @@ OwnStreams::OwnStreams(const AroundDraws& around, bool apart) : around_(around),
   scope_.emplace(streams, streams ? streams->began() : outside);
   streams_ = &*scope_;
   innermost_.emplace(this);
+}
+
+bool OwnStreams::may_go_apart() const {
+  return scope_ || (branch_ && !branch_->apart_ && streams_->root_.takes_positions_ && streams_->root_.around_);
 }
 
 void StepStreams::begin(std::uint64_t step) {

@@ -59,6 +59,8 @@ class StreamScope {
   /// Whether the next draw is the one that the function alone would make: no run around it draws for each example, and
   /// no conditional or loop that its examples part in.
   bool draws_of_function() const { return root_.passes_on_ && root_.inside_of_.empty(); }
+  /// Whether streams of these scopes are the same.
+  bool shares_streams_with(const StreamScope& other) const { return &root_ == &other.root_; }
   /// Where the stream of `generator` begins in the innermost conditional or loop, or in its current step.
   StreamPosition start(Generator& generator);
   /// How many draws the stream of `generator` has given; 0 where it has none.
@@ -88,6 +90,7 @@ class StreamScope {
     std::uint64_t identity;        // the generator's `identity()` that this stream answers to
     std::uint64_t first_identity;  // the one that it began for
     std::uint64_t left_as = 0;     // the one that a conditional or loop has given the generator since; 0: none has
+    bool apart;                    // derived from the number of the root, not from a position: examples part here
     std::uint64_t seed, position;
     Tensor place;              // in a recorded program, what it begins at
     std::vector<Taken> taken;  // if it passes draws on: those so far
@@ -95,6 +98,10 @@ class StreamScope {
     bool passes_on() const { return !taken.empty(); }
   };
   Stream& stream_of(Generator& generator);
+  /// Null: there is none yet.
+  Stream* known_stream_of(const Generator& generator) const;
+  /// Of a root: draws come from streams that no position tells, as what is drawn depends on the example.
+  bool draws_apart() const;
   /// The stream begins at its start that is derived from this place.
   static void begin_at(Stream& stream, const StreamPosition& from);
   /// Of a root: the generator was made or seeded inside a conditional or loop that runs. Its stream passes on the
@@ -113,6 +120,7 @@ class StreamScope {
   const bool takes_positions_;     // of generators, or of what is around: a conditional or loop
   StreamScope* const around_;      // of a root: the scope that it takes positions from; null: the generator itself
   const bool passes_on_;           // a root's streams give the positions themselves, and derive none
+  const std::uint64_t number_;     // of a conditional or loop that takes positions of another root's
   StreamScope& root_;              // the outermost scope that shares streams with this one, and owns them
   const std::uint64_t youngest_;   // of a root: the identity of the youngest generator that was there before
   StreamScope* open_;              // of the root: the innermost scope
@@ -128,8 +136,8 @@ class StreamScope {
 /// example's draws, inside and after it, depend neither on the branch that others take nor on how many steps they need.
 class StreamBranch {
  public:
-  /// A conditional or loop. Requires: `scope` outlives this.
-  explicit StreamBranch(StreamScope& scope);
+  /// A conditional or loop. `apart`: examples from around the streams may part in it. Requires: `scope` outlives this.
+  explicit StreamBranch(StreamScope& scope, bool apart = false);
   /// A step of the innermost loop.
   StreamBranch(StreamScope& scope, std::uint64_t step);
   StreamBranch(const StreamBranch&) = delete;
@@ -140,7 +148,8 @@ class StreamBranch {
  private:
   friend StreamScope;
   friend class OwnStreams;
-  StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after, std::uint64_t youngest);
+  StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after, std::uint64_t youngest,
+               bool apart);
   /// The stream that takes the place of this one: one derived from it, or itself if its generator was made inside.
   StreamScope::Stream inside(StreamScope::Stream stream) const;
   void forget_those_made_inside();
@@ -151,6 +160,7 @@ class StreamBranch {
   std::uint64_t position_;              // that its streams are derived from
   const std::uint64_t branches_after_;  // how many conditionals and loops of what is around come before what follows it
   const std::uint64_t youngest_;        // the identity of the youngest generator that was there before
+  const bool apart_;
   std::vector<StreamScope::Stream> around_;
 };
 
@@ -170,8 +180,8 @@ class OwnStreams {
  public:
   /// `apart`: it has the number also where a run draws what the function alone would draw, as examples may part.
   explicit OwnStreams(bool apart = false);
-  /// Whether it takes positions, and has no number.
-  bool takes_positions() const { return scope_.has_value(); }
+  /// Whether it draws from other streams where examples may part.
+  bool may_go_apart() const;
   /// The streams that its draws come from; null: none are its own, as they are repeated.
   StreamScope* streams() const { return streams_; }
   /// Where the stream of `generator` begins: a place.

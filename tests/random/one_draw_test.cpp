@@ -342,6 +342,17 @@ TEST(SharedDraws, OfAnExampleDoNotDependOnChunksWhereALoopTurnsOutToPartLater) {
   expect_as_in_chunks([](Tensor a) { return parts_later(a, [](Tensor s) { return s > 0.1; }); });
   expect_as_in_chunks([](Tensor a) { return parts_later(a, [](Tensor s) { return s < 0.1; }); });
   expect_as_in_chunks([](Tensor a) { return parts_later(a, [](Tensor) { return rc::tensor(true); }); });
+  // Examples part in the steps of a loop that all of them take.
+  expect_as_in_chunks([](Tensor a) {
+    const auto draw = [](Tensor s) { return s + rc::rand({}, rc::float64); };
+    const auto step = [&](Tensor, Tensor s) {
+      const Tensor t = rc::cond(a > 1, draw, [](Tensor b) { return b; }, s);
+      const Tensor u = rc::while_loop([](Tensor b) { return b < 1; }, [&](Tensor b) { return draw(b) + a; }, t * 0);
+      return rc::cond(a < 1, draw, [](Tensor b) { return b; }, t) + u;
+    };
+    const Tensor y = rc::fori_loop(0, 2, step, a);
+    return rc::stack({y, draw(y), rc::fori_loop(0, 2, [&](Tensor, Tensor s) { return draw(s); }, y), draw(y)});
+  });
 }
 
 TEST(SharedDraws, OfAnExampleDoNotDependOnChunksWhereABranchSeeds) {

@@ -338,7 +338,7 @@ TEST(StreamScopes, OfALoopKeepNoStreamOfAGeneratorThatAStepMakes) {
   const auto streams_after = [&](int steps) {
     rc::StreamScope scope(nullptr, rc::Level{0});
     std::size_t most = 0;
-    rc::StreamBranch step(scope, 0);
+    rc::StreamBranch step(scope, std::uint64_t{0});
     for (int k = 0; k < steps; ++k) {
       step.move_to(static_cast<std::uint64_t>(k));
       std::vector<rc::Generator> made(2, rc::Generator(3));
