@@ -26,7 +26,7 @@ struct ThreadContext {
   Interpreter* of_the_user =
       nullptr;                     // inside a rule: the innermost one of the user's call, for error texts; else null
   Level no_grad_below = 0;         // differentiating levels up to this one are switched off by no_grad
-  int running = 0;                 // how many there are
+  int running = 0;                 // how many transforms
   int narrowed_levels = 0;         // how many vmaps run only some of their examples
   int recordings_of_programs = 0;  // how many recordings see everything
   int operations_of_jets = 0;      // how many operations run that jets remember
