@@ -45,13 +45,12 @@ int kernels_in(const std::string& text) {
 // Sorted element by element for each of a few examples, they took LLVM seconds: its time grows with the square.
 TEST_F(FirstCall, ChoicesOfFewExamplesAreLeftToTheLibraryWhereTheyAreMany) {
   const auto f = rc::vmap([](const Tensor& x) { return rc::gather(cos(x), 0, rc::argsort(x)); });
-  for (const std::int64_t examples : {2, 6, 12}) {
-    const Tensor x = rc::randn({examples, 9});
+  for (const std::int64_t count : {4, 9, 10}) {
+    const Tensor x = rc::randn({3, count});  // three examples fill no register
     const auto fast = rc::compile(f);
     for (int i = 0; i < 2; ++i) expect_equal(fast(x), f(x));
     const std::string text = text_of(fast.plan(x));
-    EXPECT_EQ(text.find("argsort") == std::string::npos && text.find("sort[") == std::string::npos, examples == 2)
-        << text;
+    EXPECT_EQ(text.find("argsort") == std::string::npos && text.find("sort[") == std::string::npos, count == 4) << text;
   }
 }
 
