@@ -9,6 +9,7 @@
 
 #include "primitive/interpreter.h"
 #include "program/program.h"
+#include "ricci/interruption.h"
 #include "world.h"
 
 namespace {
@@ -136,8 +137,25 @@ Tensor input_of(const rc::Type& type) {
 
 enum class Outcome : std::uint8_t { refused, read, run };
 
+/// Ends a run after so many steps of loops: a text may ask for 10¹² of them.
+class FewSteps {
+ public:
+  struct Ended {};
+  FewSteps() {
+    left_ = 20'000;
+    rc::set_interruption([] {
+      if (--left_ < 0) throw Ended();
+    });
+  }
+  FewSteps(const FewSteps&) = delete;
+  ~FewSteps() { rc::set_interruption(nullptr); }
+
+ private:
+  static inline int left_ = 0;
+};
+
 /// What becomes of the text; nothing but an rc::Error may say that it does not read or run. Programs that take more
-/// than a megabyte are read only.
+/// than a megabyte, or many steps, are read only.
 Outcome outcome_of(const std::string& text) {
   const Tensor captured[] = {rc::tensor(2.5)};
   Outcome outcome = Outcome::refused;
@@ -148,11 +166,12 @@ Outcome outcome_of(const std::string& text) {
     if (bytes_of_all(program) > 1e6) return outcome;
     std::vector<Tensor> inputs;
     for (const rc::Variable v : program.body().inputs) inputs.push_back(input_of(type_of(program, v)));
+    const FewSteps few;
     program(inputs);
     return Outcome::run;
-  } catch (const rc::Error&) { return outcome; } catch (const std::exception& other) {
-    ADD_FAILURE() << other.what() << " of\n" << text;
-  }
+  } catch (const FewSteps::Ended&) { return outcome; } catch (const rc::Error&) {
+    return outcome;
+  } catch (const std::exception& other) { ADD_FAILURE() << other.what() << " of\n" << text; }
   return outcome;
 }
 
