@@ -41,7 +41,8 @@ class Callback {
 /// One that gives a single Tensor, or a number that stands for one.
 class TensorCallback {
  public:
-  TensorCallback(nb::handle f, const char* user) : f_(f, user) {}
+  /// `wanted`: what errors say of its result, as `the condition must return a Tensor or a bool`.
+  TensorCallback(nb::handle f, const char* user, const char* wanted) : f_(f, user), wanted_(wanted) {}
   template <class... A>
   Tensor operator()(const A&... a) const {
     const nb::gil_scoped_acquire lock;
@@ -49,13 +50,13 @@ class TensorCallback {
     Tensor number;
     if (is_tensor(returned.ptr())) return tensor_of(returned.ptr());
     if (!number_from(returned.ptr(), number))
-      throw TypeError(std::string(f_.user()) + ": the condition must return a Tensor or a bool, not " +
-                      name_of_type(returned.ptr()));
+      throw TypeError(std::string(f_.user()) + ": " + wanted_ + ", not " + name_of_type(returned.ptr()));
     return number;
   }
 
  private:
   Callback f_;
+  const char* wanted_;
 };
 
 /// One that gives two trees.

@@ -59,7 +59,7 @@ LoopOptions loop_options(std::int64_t max_steps, const std::string& checkpoint) 
 
 nb::object while_loop(nb::handle cond_fn, nb::handle body_fn, nb::handle state, std::int64_t max_steps,
                       const std::string& checkpoint) {
-  const TensorCallback condition(cond_fn, "while_loop");
+  const TensorCallback condition(cond_fn, "while_loop", "the condition must return a Tensor or a bool");
   const Callback body(body_fn, "while_loop");
   return given_back(ricci::while_loop(condition, body, tree_of(state), loop_options(max_steps, checkpoint)));
 }

@@ -27,25 +27,9 @@ struct PythonSchedule {
   Schedule schedule;
 };
 
-/// What a Python function of the count gives.
-struct Called {
-  Callback f;
-
-  Tensor operator()(const Tensor& count) const {
-    const nb::gil_scoped_acquire lock;
-    const nb::object given = f.returned(count);
-    Tensor number;
-    if (is_tensor(given.ptr())) return tensor_of(given.ptr());
-    if (!number_from(given.ptr(), number))
-      throw TypeError(std::string(f.user()) + ": a schedule must return a Tensor or a number, not " +
-                      name_of_type(given.ptr()));
-    return number;
-  }
-};
-
 Schedule schedule_from(nb::handle given, const char* user) {
   if (nb::isinstance<PythonSchedule>(given)) return nb::cast<const PythonSchedule&>(given).schedule;
-  return Called{Callback(given, user)};
+  return TensorCallback(given, user, "a schedule must return a Tensor or a number");
 }
 
 Rate rate_from(nb::handle given, const char* user) {

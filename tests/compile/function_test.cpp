@@ -20,6 +20,7 @@
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
 #include "support/lane_kernels.h"
+#include "support/thrown_by.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -431,18 +432,6 @@ TEST(CompiledFunction, ThrowsWhatTheFunctionThrowsAndGoesOn) {
                               "compile: the function returned no tensor: the result is int; return a Tensor or a tree "
                               "that holds one{at}");
   expect_equal(rc::ones({2}) * 2, rc::full({2}, 2.f));
-}
-
-/// What f throws, without the place and the transforms behind it; empty: nothing.
-template <class F>
-std::string thrown_by(const F& f) {
-  try {
-    f();
-    return "";
-  } catch (const rc::Error& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
-  }
 }
 
 // An integer divided by 0, a probability of 2, a row without a class, a class that is none: the function looks at

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/expect_tensor.h"
+#include "support/thrown_by.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -106,18 +107,6 @@ void expect_inlined(const F& f, const A&... a) {
   EXPECT_EQ(text.find(" = custom"), std::string::npos) << text;
   EXPECT_EQ(text.find(" = compiled"), std::string::npos) << text;
 }
-/// The first line of what is thrown; empty: nothing is.
-template <class F>
-std::string thrown_by(const F& f) {
-  try {
-    f();
-  } catch (const rc::Error& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
-  }
-  return {};
-}
-
 TEST(InlinedCalls, LeaveTheirEquationsInThePlan) {
   rc::manual_seed(1);
   for (const auto& [name, f] : functions()) {

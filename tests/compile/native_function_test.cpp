@@ -17,6 +17,7 @@
 
 #include "support/expect_tensor.h"
 #include "support/lane_kernels.h"
+#include "support/thrown_by.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -39,18 +40,6 @@ class NativeFunction : public testing::Test {
     for (int i = 0; i < 3; ++i) expect_close(fast(a...), f(a...));
   }
 };
-
-/// The first line of what is thrown; empty: nothing is.
-template <class F>
-std::string thrown_by(const F& f) {
-  try {
-    f();
-  } catch (const rc::Error& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
-  }
-  return {};
-}
 
 /// An epidemic: how many are ill, day by day.
 Tensor epidemic(const Tensor& rates) {
