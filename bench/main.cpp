@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "cases.h"
+#include "log_density.h"
 
 namespace {
 
@@ -33,6 +33,7 @@ std::vector<bench::Case> all_cases() {
                               bench::material_points,
                               bench::arms,
                               bench::common_loops,
+                              bench::log_densities,
                               bench::reproducers,
                               bench::parting_lanes,
                               bench::long_tapes,

@@ -10,8 +10,9 @@
 Of each case: ours eager and its variants (as a program, compiled, a loop by hand), the rivals, how many times faster
 than the best of them ours is (of eager by medians too), and the first call of the compiled function, which records and
 compiles it. Every check of ours is held against every rival's, against eager's, and against ADBench's reference values.
-Rivals: torch, torch_compile, jax (their side: bench/peers). The rival's Python is $RICCI_BENCH_PYTHON, else
-.venv/bin/python, else python3; a rival that it lacks is left out. Knows nothing of the workloads.
+Rivals (their side: bench/peers): torch, torch_compile and jax for most cases; drjit for W3, W12, W15, W16, W19; casadi,
+whose generated C gcc compiles, for W14 and loops/ilqr; numba for W15; stan for density. The rival's Python is
+$RICCI_BENCH_PYTHON, else .venv/bin/python, else python3; a rival that it lacks is skipped. Knows nothing of the workloads.
 """
 import argparse
 import json
@@ -26,7 +27,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "data/adbench/reference_values.json"
-RIVALS = ("torch", "torch_compile", "jax")
+# By name, the package whose presence is asked for.
+RIVALS = {"torch": "torch", "torch_compile": "torch", "jax": "jax", "drjit": "drjit", "casadi": "casadi",
+          "numba": "numba", "stan": "httpstan"}
 VARIANTS = ("program", "compiled", "by_hand")
 
 # glibc keeps freed memory: page faults otherwise decide the large cases.
@@ -62,17 +65,29 @@ def find_bench(build):
     sys.exit(f"no ricci_bench under {build}: build it first, or name its folder with --build")
 
 
-def find_python(rival):
-    """A Python that can import the rival, or None."""
+def find_python(*modules):
+    """A Python that can import these and numpy, or None."""
     named = os.environ.get("RICCI_BENCH_PYTHON")
-    modules = ("numpy", rival.split("_")[0])
-    asked = f"import importlib.util as u; exit(not all(map(u.find_spec, {modules})))"
+    asked = f"import importlib.util as u; exit(not all(map(u.find_spec, {('numpy', *modules)})))"
     for python in [named] if named else [str(ROOT / ".venv/bin/python"), "python3"]:
         if not shutil.which(python):
             continue
         if subprocess.run([python, "-c", asked], stderr=subprocess.DEVNULL).returncode == 0:
             return python
     return None
+
+
+def present(rivals, arguments):
+    """{rival: its Python}; says what the others need."""
+    found = {}
+    for rival in rivals:
+        python = find_python(RIVALS[rival])
+        lacks = measure_command(python, rival, "$^", arguments) if python else f"[SKIP] needs the package {RIVALS[rival]}"
+        if lacks:
+            print(f"{lacks.strip()}: {rival} is left out")
+        else:
+            found[rival] = python
+    return found
 
 
 def base_of(case):
@@ -105,10 +120,15 @@ def check_ours(bench, names, arguments):
     return {line["case"]: line for line in map(json.loads, lines)}
 
 
+def measure_command(python, rival, pattern, arguments):
+    """What bench/peers/measure.py prints."""
+    command = [python, str(ROOT / "bench/peers/measure.py"), rival, pattern]
+    return on_cores([*command, "--seconds", str(arguments.seconds)], arguments)
+
+
 def measure_rival(rival, python, arguments):
-    """{case: its line} of one process; see bench/peers/measure.py."""
-    command = [python, str(ROOT / "bench/peers/measure.py"), rival, pattern_of(arguments.cases)]
-    lines = on_cores([*command, "--seconds", str(arguments.seconds)], arguments).splitlines()
+    """{case: its line} of one process."""
+    lines = measure_command(python, rival, pattern_of(arguments.cases), arguments).splitlines()
     return {line["case"]: line for line in map(json.loads, lines)}
 
 
@@ -268,10 +288,7 @@ def main():
         parser.error(f"--threads {arguments.threads}: this process may use {len(os.sched_getaffinity(0))} cores")
     if arguments.adbench:
         os.environ["RICCI_BENCH_ADBENCH"] = os.path.abspath(arguments.adbench)
-    pythons = {rival: find_python(rival) for rival in arguments.against}
-    for rival in [rival for rival, python in pythons.items() if not python]:
-        print(f"{rival} is not installed (install it in .venv, or set RICCI_BENCH_PYTHON): left out")
-        del pythons[rival]
+    pythons = present(arguments.against, arguments)
     sys.exit(compare(find_bench(arguments.build), pythons, arguments))
 
 

@@ -27,7 +27,7 @@ PAGE, PICTURE, SUMMARY = (ROOT / "bench" / name for name in ("RESULTS.md", "resu
 SECTIONS = ("cases", "gradbench", "robot")
 # All but the largest sizes of W3, W12 and W16, single operations and layers.
 CASES = ("W1,W2,W3/fwd_4096,W3/fwd_65536,W3/value_grad_4096,W3/value_grad_65536,W4,W7,W8,W9,W12/test_jacrev,W12/test_jacfwd,"
-         "W12/ba1_jacrev,W13,W14,W15,W16/greeks_16384,W16/gamma_16384,W18,W19,arm,loops,lanes,asked")
+         "W12/ba1_jacrev,W13,W14,W15,W16/greeks_16384,W16/gamma_16384,W18,W19,arm,loops,density,lanes,asked")
 
 
 def line_of(path, start):
@@ -43,7 +43,7 @@ def machine():
 
 
 def on_last_core(command):
-    """Standard output and error of a command on the last core, one thread. Ends the report if the command fails."""
+    """What a command prints, on the last core with one thread. Ends the report if the command fails."""
     core = sorted(os.sched_getaffinity(0))[-1]
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     environment = dict(os.environ, RICCI_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", XLA_FLAGS=flags)
@@ -51,15 +51,14 @@ def on_last_core(command):
                           capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} failed ({done.returncode}):\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done.stdout, done.stderr
+    return done.stdout
 
 
 def cases(arguments):
     """[{case, eager, compiled, by_hand, rivals, first, check}], in ms."""
-    pythons = {rival: against.find_python(rival) for rival in against.RIVALS}
-    pythons = {rival: python for rival, python in pythons.items() if python}
     asked = argparse.Namespace(cases=arguments.cases, variants=("compiled", "by_hand"), rounds=arguments.rounds,
                                seconds=arguments.seconds, threads=1, keep_memory=False)
+    pythons = against.present(against.RIVALS, asked)
     names, ours, theirs, wrong = against.measure(against.find_bench(ROOT / "build/release"), pythons, asked)
     least = lambda rounds, case: against.summarise(rounds, case, "min_ms")
     rows = []
@@ -78,19 +77,18 @@ def gradbench(arguments):
     python = against.find_python("jax") or sys.executable
     run = [python, str(ROOT / "bench/gradbench/run.py"), "--seconds", str(arguments.seconds)]
     cells = lambda text: [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines()[2:]]
-    ours = cells(on_last_core(run)[0])
+    ours = cells(on_last_core(run))
     others = against.find_python("jax")
-    jax = cells(on_last_core([*run, "--tool", f"{others} {ROOT / 'bench/gradbench/jax_tool.py'}"])[0]) if others else []
+    jax = cells(on_last_core([*run, "--tool", f"{others} {ROOT / 'bench/gradbench/jax_tool.py'}"])) if others else []
     return {"ours": ours, "jax": [row for row in jax if len(row) == 6]}
 
 
 def robot(arguments):
-    """The table of examples/robot_dynamics, and Pinocchio's times from Python."""
-    out, _ = on_last_core([str(ROOT / "build/release/examples/robot_dynamics")])
-    python = against.find_python("pinocchio")
-    command = [python, str(ROOT / "tools/pinocchio_values.py"), str(ROOT / "data/robots/arm.urdf")]
-    pinocchio = on_last_core(command)[1] if python else ""
-    return {"table": [line for line in out.splitlines() if line.startswith("|")], "pinocchio": pinocchio.splitlines()}
+    """The tables of examples/robot_dynamics and of bench/peers/robots.py."""
+    lines = lambda command: [line for line in on_last_core(command).splitlines() if line.startswith("|")]
+    python, robots = against.find_python("pinocchio"), ROOT / "data/robots"
+    rivals = [python, str(ROOT / "bench/peers/robots.py"), str(robots / "arm.urdf"), "--values", str(robots / "arm_values.json")]
+    return {"ours": lines([str(ROOT / "build/release/examples/robot_dynamics")]), "rivals": lines(rivals) if python else []}
 
 
 def best(row):
@@ -203,10 +201,11 @@ def of_gradbench(measured):
 
 
 def of_robot(measured):
-    pinocchio = "\n".join(measured["pinocchio"]) or "Pinocchio is not installed."
+    rivals = "\n".join(measured["rivals"]) or "Pinocchio is not installed."
     return ("## A robot\n\n`examples/robot_dynamics.cpp`: an arm of eight joints, compiled, in microseconds a state, for one "
-            "state and by vmap for many ([other robots](robots.md)). Below, Pinocchio's hand-written derivatives, called from Python.\n\n"
-            + "\n".join(measured["table"]) + f"\n\n```\n{pinocchio}\n```\n")
+            "state and by vmap for many ([other robots](robots.md)).\n\n" + "\n".join(measured["ours"]) + "\n\n"
+            "The same by others, whose values agree to 1e-9 (`bench/peers/robots.py`): Pinocchio's own derivatives, called "
+            "from Python, one state at a time; JAX by vmap; CasADi's C with a loop.\n\n" + rivals + "\n")
 
 
 def main():

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""What Pinocchio (`pin` on PyPI) gives for a robot on a fixed base, for examples/robot_dynamics.cpp; and its times.
+"""What Pinocchio (`pin` on PyPI) gives for a robot on a fixed base, for examples/robot_dynamics.cpp.
 
     tools/pinocchio_values.py data/robots/arm.urdf > data/robots/arm_values.json
 
-Values at one state with all digits, as JSON on standard output; the least time of each call from Python, in us, on
-standard error.
+Values at one state with all digits, as JSON. bench/peers/robots.py times Pinocchio and others.
 """
 import json
 import sys
-import timeit
 
 try:
     import numpy as np
@@ -32,12 +30,3 @@ values = {
     "by_q": by_q, "by_v": by_v, "by_torques": np.triu(by_torques) + np.triu(by_torques, 1).T,
 }
 print(json.dumps({name: np.asarray(x).tolist() for name, x in values.items()}))
-
-calls = {
-    "inverse dynamics": lambda: pin.rnea(model, data, q, v, torques),
-    "mass matrix": lambda: pin.crba(model, data, q),
-    "forward dynamics": lambda: pin.aba(model, data, q, v, torques),
-    "derivatives of it": lambda: pin.computeABADerivatives(model, data, q, v, torques),
-}
-for name, call in calls.items():
-    print(f"{name:20} {min(timeit.repeat(call, number=100, repeat=30)) * 1e4:8.2f} us", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Times one rival: a JSON line per case, with the first, the fastest and the median step and the check figures of
 ../main.cpp.
 
-    python measure.py torch '^W3/' --seconds 0.5         rivals: torch, torch_compile, jax
+    python measure.py torch '^W3/' --seconds 0.5         rivals: those of rivals.py
 
 A step includes dropping the outputs of the step before. Threads and cores are the caller's business.
 """
@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from rivals import BY_NAME
+from rivals import BY_NAME, Absent
 from workloads import cases
 
 
@@ -23,7 +23,7 @@ def figures(output):
     return [x.size, float(x.sum()), float(np.sqrt(x @ x)), float(x @ weights)]
 
 
-def measure(rival, step, inputs, seconds):
+def measure(rival, step, leaves, inputs, seconds):
     def once():
         start = time.perf_counter()
         outputs = step(*inputs)
@@ -40,7 +40,7 @@ def measure(rival, step, inputs, seconds):
         spent += took
     times.sort()
     return {"first_ms": first * 1e3, "min_ms": times[0] * 1e3, "median_ms": times[len(times) // 2] * 1e3,
-            "check": [figures(leaf) for leaf in rival.leaves(outputs)]}
+            "check": [figures(leaf) for leaf in leaves(outputs)]}
 
 
 def main():
@@ -49,14 +49,19 @@ def main():
     parser.add_argument("pattern", help="regular expression searched for in case names")
     parser.add_argument("--seconds", type=float, default=0.5, help="per case")
     arguments = parser.parse_args()
-    rival = BY_NAME[arguments.rival]()
+    try:
+        rival = BY_NAME[arguments.rival]()
+    except Absent as absent:
+        print(f"[SKIP] needs {absent}")
+        return
     for name, (step, make_inputs) in cases(rival).items():
         if not re.search(arguments.pattern, name):
             continue
         line = {"case": name, "version": rival.version}
         try:
             compiled = step if getattr(step, "is_compiled", False) else rival.compile(step)
-            line |= measure(rival, compiled, make_inputs(), arguments.seconds)
+            leaves = getattr(step, "leaves", rival.leaves)
+            line |= measure(rival, compiled, leaves, make_inputs(), arguments.seconds)
         except Exception as error:  # what a rival cannot do costs one line, not the run
             line["unsupported"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         print(json.dumps(line), flush=True)

@@ -1,21 +1,29 @@
-"""W1 to W9 of ../w*.cpp for the rivals, and by `cases` all: by name, (step, function that makes its inputs). The rest is
-in lane_workloads.py, layer_workloads.py and loop_workloads.py."""
+"""W1 to W9 of ../w*.cpp for torch and JAX, and by `cases` all of a rival: by name, (step, function that makes its
+inputs). The rest is in the other *_workloads.py."""
 import functools
 import math
 
 import numpy
 
+import casadi_workloads
+import density_workloads
+import drjit_workloads
 import lane_workloads
 import layer_workloads
 import loop_workloads
+import numba_workloads
 import reproducers
+import stan_workloads
 from inputs import dense, one_hot_labels, uniform
 
 
 def cases(rival):
-    groups = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector,
-              layer_workloads.layers, *lane_workloads.groups, *loop_workloads.groups, reproducers.asked)
-    return functools.reduce(dict.__or__, (group(rival) for group in groups))
+    shared = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector,
+              layer_workloads.layers, *lane_workloads.groups, *loop_workloads.groups, density_workloads.log_densities,
+              reproducers.asked)
+    own = {"drjit": drjit_workloads.groups, "casadi": casadi_workloads.groups, "numba": numba_workloads.groups,
+           "stan": stan_workloads.groups}
+    return functools.reduce(dict.__or__, (group(rival) for group in own.get(rival.family, shared)))
 
 
 def scalar_chain(r):
