@@ -12,7 +12,7 @@
 #include "compile/program_plan.h"
 #include "compile/switches.h"
 #include "interpreters/layout.h"
-#include "interpreters/record.h"
+#include "interpreters/recorder.h"
 #include "primitive/writing.h"
 #include "ricci/compile.h"
 #include "ricci/default_dtype.h"
@@ -170,10 +170,8 @@ struct Making {
   std::shared_ptr<Recording> next;
   tree::Values values;  // of the arguments
   std::shared_ptr<SymbolTable> symbols;
-  std::unique_ptr<SymbolScope> scope;
-  std::unique_ptr<RecordInterpreter> record;
+  std::optional<Recorder> recorder;
   std::vector<Tensor> inputs;  // that the function got; undefined where its leaf is
-  std::vector<Variable> variables;
 };
 
 }  // namespace
@@ -327,60 +325,43 @@ void CallRun::enter(const tree::Walk& copies) {
   const State& s = *state_;
   Making& making = *s.making;
   making.symbols = std::make_shared<SymbolTable>();
-  std::vector<Type> types;
-  std::vector<Layout> layouts;
+  ArgumentTypes inputs(copies.leaves);
   std::size_t next = 0;
-  for (const Tensor* leaf : copies.leaves) {
-    types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
-    layouts.push_back(leaf->defined() ? layout_of(*leaf) : Layout{});
-    for (Size& size : types.back().shape) {
+  for (Type& type : inputs.types)
+    for (Size& size : type.shape) {
       // A function that is recorded again to be checked sees the sizes of the first time: rules may choose by them.
       const Size seen = s.recording ? s.recording->signature.sizes[next] : size;
       if (making.next->is_open[next++]) size = making.symbols->add_input(seen.hint());
       else making.symbols->skip_input();
     }
-  }
-  making.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("compile", s.function->where));
-  making.record->body->symbols = making.symbols;
-  making.scope = std::make_unique<SymbolScope>(*making.symbols);
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    making.inputs.emplace_back();
-    making.variables.push_back(-1);
-    if (!copies.leaves[i]->defined()) continue;
-    const ValueRef value = making.record->add_input(types[i]);
-    making.variables.back() = static_cast<const Recorded&>(*value).variable;
-    making.inputs.back() = wrap(value);
-    if (!layouts[i].is_row_major()) making.record->note_strides(making.inputs.back(), layouts[i].strides);
-    *copies.leaves[i] = making.inputs.back();
-  }
+  making.recorder.emplace("compile", Records::program, entry_of("compile", s.function->where), making.symbols);
+  making.recorder->show(copies.leaves, inputs);
+  for (const Tensor* leaf : copies.leaves) making.inputs.push_back(*leaf);
 }
 
 void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const tree::Walk& leaves) {
   State& s = *state_;
   Making& making = *s.making;
   Recording& made = *making.next;
-  making.record->end_inside();
+  Recorder& recorder = *making.recorder;
+  recorder.interpreter().end_inside();
   {
-    const AtLevel outside(making.record->parent);
+    const AtLevel outside(recorder.interpreter().parent);
     require_some_tensor("compile", "result", result, s.function->where);
   }
-  ProgramBody& body = *making.record->body;
   for (const Tensor* leaf : result.leaves) {
     made.defined.push_back(leaf->defined());
-    if (leaf->defined()) body.outputs.push_back(making.record->variable_of(read(*leaf, "compile")));
+    if (leaf->defined()) recorder.output(*leaf);
   }
+  auto input = recorder.body().inputs.begin();
   for (std::size_t i = 0; i < making.inputs.size(); ++i) {
-    if (!making.inputs[i].defined()) continue;
-    const Variable now = making.record->variable_of(read(making.inputs[i], "compile"));
-    if (now == making.variables[i]) continue;
+    if (!making.inputs[i].defined() || recorder.variable(making.inputs[i]) == *input++) continue;
     made.written.push_back(i);
-    body.outputs.push_back(now);
+    recorder.output(making.inputs[i]);
   }
-  const Program whole(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body))));
-  const Program program = whole.simplified();
   making.inputs.clear();
-  making.record.reset();
-  making.scope.reset();
+  const Program whole = recorder.end();
+  const Program program = whole.simplified();
   const std::uint32_t own_handles = &program.body() == &whole.body() ? 1 : 2;
   for (const Capture& capture : program.body().captures)
     made.is_literal.push_back(capture.tensor.cell()->refs.is(own_handles));
@@ -435,8 +416,7 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
 }
 
 void CallRun::refuse(const char* found) {
-  state_->making->scope.reset();
-  state_->making->record.reset();
+  state_->making->recorder.reset();
   raise_no_tensor("compile", found, state_->function->where);
 }
 

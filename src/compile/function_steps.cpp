@@ -13,7 +13,7 @@
 #include "compile/lane_steps.h"
 #include "compile/moves.h"
 #include "compile/pieces.h"
-#include "interpreters/record.h"
+#include "interpreters/recorder.h"
 #include "kernels/strided.h"
 #include "program/called_program.h"
 #include "program/stand_alone.h"
@@ -264,12 +264,9 @@ class Planner {
     const SimplerOf simpler = Facts<SimplerOf>::of(*e.rules);
     const auto fits = [&](Variable v) { return !is_empty(v) && !is_complex(type(v).dtype); };
     if (!simpler || !std::ranges::all_of(e.inputs, fits)) return std::nullopt;
-    RecordInterpreter record(Records::program, entry_of("export_object", whole_.where));
-    std::vector<Tensor> operands;
-    for (const Variable v : e.inputs) operands.push_back(wrap(record.add_input(type(v))));
-    for (const Tensor& y : simpler(e.parameters.get(), operands))
-      record.body->outputs.push_back(record.variable_of(read(y, "export_object")));
-    return Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*record.body))));
+    Recorder recorder("export_object", Records::program, entry_of("export_object", whole_.where));
+    for (const Tensor& y : simpler(e.parameters.get(), recorder.inputs(operand_types(body(), e)))) recorder.output(y);
+    return recorder.end();
   }
   /// The program in place of the equation.
   void run_apart(const Equation& e, const Program& program) {

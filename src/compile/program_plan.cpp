@@ -122,7 +122,7 @@ struct CompiledCall {
 
   Types type(const Types& inputs) const { return function::type_of_call(f, inputs); }
   /// One that is checked runs its own plan.
-  Call called() const { return {options.checked_at ? nullptr : &f}; }
+  CalledProgram called() const { return {options.checked_at ? nullptr : &f}; }
   Tensors call(std::span<const Tensor> inputs) const {
     if (plans_are_set_aside()) return function::run_call(f, inputs);
     const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };

@@ -26,7 +26,7 @@ struct RecordedCheckpoint {
 
   Types type(const Types& inputs) const { return type_of_call(f, inputs); }
   bool draws() const { return ricci::draws(f); }
-  Call called() const { return {&f, true}; }
+  CalledProgram called() const { return {&f, true}; }
   Tensors call(std::span<const Tensor> inputs) const {
     const auto run = [f = f](const std::vector<Tensor>& x) { return f(x); };
     const std::vector<Tensor> outputs = checkpoint(run)(std::vector<Tensor>(inputs.begin(), inputs.end()));

@@ -27,7 +27,7 @@ bool is_recorded(const char* name, const tree::Walk& leaves) {
 }
 
 ClosureRun::ClosureRun(const char* name, Runs runs, const Steps* steps)
-    : state_(new State{.recorder = Recorder(name, runs, Entry{.name = name}), .steps = steps}) {}
+    : state_(new State{.recorder = Recorder(name, records_for(runs), Entry{.name = name}), .steps = steps}) {}
 ClosureRun::~ClosureRun() = default;
 
 void ClosureRun::enter(const tree::Walk& arguments) {
@@ -35,20 +35,18 @@ void ClosureRun::enter(const tree::Walk& arguments) {
     if (leaf->defined()) *leaf = state_->recorder.input(type_of(*leaf));
 }
 
-std::vector<Generator*> Recorder::end_streams() const {
+std::vector<Generator*> end_streams(const Recorder& recorder) {
   std::vector<Generator*> generators;
-  for (const RecordInterpreter::StepStream& stream : streams()) {
-    output(advanced_place(wrap(stream.start), 1));
+  for (const RecordInterpreter::StepStream& stream : recorder.interpreter().step_streams()) {
+    recorder.output(advanced_place(wrap(stream.start), 1));
     generators.push_back(stream.generator);
   }
   return generators;
 }
 
-Closure Recorder::end(const Steps* steps) {
-  const std::vector<Generator*> generators = end_streams();
-  const std::shared_ptr<ProgramBody> whole = body();
-  record_.reset();
-  return closed(*whole, generators, steps);
+Closure closed(Recorder& recorder, const Steps* steps) {
+  const std::vector<Generator*> generators = end_streams(recorder);
+  return closed(recorder.end().body(), generators, steps);
 }
 
 Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams, const Steps* steps) {
@@ -74,9 +72,9 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   for (const Tensor* leaf : result.leaves) {
     if (!leaf->defined()) continue;
     numbers.push_back(type_of(*leaf).weak);
-    state_->recorder.output(*leaf);
+    state_->recorder.output(with_dtype(*leaf));
   }
-  Closure closure = state_->recorder.end(state_->steps);
+  Closure closure = closed(state_->recorder, state_->steps);
   closure.numbers = std::move(numbers);
   return closure;
 }

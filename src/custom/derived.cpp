@@ -25,38 +25,42 @@ TensorFunction function_of(const Program& f) {
   };
 }
 
+Types input_types(const Program& f) {
+  Types types;
+  for (const Variable v : f.body().inputs) types.push_back(type_of_variable(f, v));
+  return types;
+}
+
 /// An input like this one, but no number.
 Tensor tangent(const Recorder& recorder, const Type& type) { return recorder.input({type.dtype, type.shape}); }
 
 }  // namespace
 
 Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Runs runs) {
-  Recorder again(called, runs);
-  Tensors inputs, tangents;
-  for (const Variable v : f.body().inputs) inputs.push_back(again.input(type_of_variable(f, v)));
+  Recorder again(called, records_for(runs));
+  const Tensors inputs = again.inputs(input_types(f));
+  Tensors tangents;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     tangents.push_back(active[i] ? tangent(again, type_of(inputs[i])) : Tensor());
   const Pushed found = push_through(function_of(f), inputs, tangents);
-  for (const Tensor& t : found.outputs) again.output(t);
+  for (const Tensor& t : found.outputs) again.output(with_dtype(t));
   Derived derived;
   for (std::size_t i = 0; i < found.outputs.size(); ++i) {
     const bool has = found.tangents[i].defined();
     derived.outputs.push_back(has || at_least[i]);
-    if (derived.outputs[i]) again.output(has ? found.tangents[i] : zeros_of(type_of(found.outputs[i])));
+    if (derived.outputs[i]) again.output(has ? with_dtype(found.tangents[i]) : zeros_of(type_of(found.outputs[i])));
   }
-  derived.closure = again.end();
+  derived.closure = closed(again);
   return derived;
 }
 
 Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
                Runs runs) {
-  Recorder again(called, runs);
-  Tensors inputs;
-  for (std::size_t i = 0; i < f.inputs(); ++i) {
-    Type type = type_of_variable(f, f.body().inputs[i]);
-    if (is_mapped[i]) type.shape.insert(0, examples.size);
-    inputs.push_back(again.input(type));
-  }
+  Recorder again(called, records_for(runs));
+  Types types = input_types(f);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (is_mapped[i]) types[i].shape.insert(0, examples.size);
+  const Tensors inputs = again.inputs(types);
   Derived derived;
   Tensors outputs;
   {
@@ -67,8 +71,8 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
       outputs.push_back(derived.outputs.back() ? level.take_rows(shown) : taken.value);
     }
   }
-  for (const Tensor& t : outputs) again.output(t);
-  derived.closure = again.end();
+  for (const Tensor& t : outputs) again.output(with_dtype(t));
+  derived.closure = closed(again);
   return derived;
 }
 
@@ -90,22 +94,22 @@ namespace {
 Recording record(const Program& f, const Flags& active, Runs runs, const Flags& cotangents, const Flags& at_least,
                  const Flags& summed) {
   Recording r;
-  const Recorder again(called, runs);
-  const std::shared_ptr<ProgramBody> body = again.body();
-  Tensors inputs;
-  for (const Variable v : f.body().inputs) inputs.push_back(again.input(type_of_variable(f, v)));
-  r.inputs = body->inputs;
+  const Recorder again(called, records_for(runs));
+  const auto variable = [&](const Tensor& x) { return again.variable(with_dtype(x)); };
+  ProgramBody& body = again.body();
+  const Tensors inputs = again.inputs(input_types(f));
+  r.inputs = body.inputs;
   const TapedCall taped(function_of(f), inputs, active);
-  for (const Tensor& t : taped.outputs) r.outputs.push_back(again.variable(t));
-  r.forward_equations = body->equations.size();
-  r.forward_variables = body->types.size();
+  for (const Tensor& t : taped.outputs) r.outputs.push_back(variable(t));
+  r.forward_equations = body.equations.size();
+  r.forward_variables = body.types.size();
 
   std::vector<Tensor> cts;
   for (std::size_t i = 0; i < taped.outputs.size(); ++i) {
     r.active_outputs.push_back(taped.output_slots[i] >= 0);
     r.taken.push_back(r.active_outputs[i] && cotangents[i]);
     cts.push_back(r.taken[i] ? tangent(again, type_of(taped.outputs[i])) : Tensor());
-    if (r.taken[i]) r.cotangents.push_back(again.variable(cts[i]));
+    if (r.taken[i]) r.cotangents.push_back(variable(cts[i]));
   }
   const std::vector<Tensor> found = taped.record->pull_back(taped.output_slots, cts, taped.wanted_slots, true);
   std::size_t next = 0;
@@ -117,16 +121,16 @@ Recording record(const Program& f, const Flags& active, Runs runs, const Flags& 
     if (!(type_of(gradient) == type_of(inputs[i]))) gradient = fit(gradient, type_of(inputs[i]));
     if (summed[i]) {
       const Tensor sum = tangent(again, type_of(inputs[i]));
-      r.sums.push_back(again.variable(sum));
+      r.sums.push_back(variable(sum));
       gradient = sum + gradient;
     }
-    r.gradients.push_back(again.variable(gradient));
+    r.gradients.push_back(variable(gradient));
   }
-  for (const RecordInterpreter::StepStream& stream : again.streams())
-    r.streams.push_back(again.variable(wrap(stream.start)));
-  r.generators = again.end_streams();
-  r.ended_streams = std::exchange(body->outputs, {});
-  r.body = *body;
+  for (const RecordInterpreter::StepStream& stream : again.interpreter().step_streams())
+    r.streams.push_back(variable(wrap(stream.start)));
+  r.generators = end_streams(again);
+  r.ended_streams = std::exchange(body.outputs, {});
+  r.body = body;
   return r;
 }
 

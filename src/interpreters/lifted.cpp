@@ -9,7 +9,7 @@
 #include "interpreters/batch_level.h"
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
-#include "interpreters/record.h"
+#include "interpreters/recorder.h"
 #include "primitive/custom.h"
 
 namespace ricci {
@@ -217,17 +217,11 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   return push_through([op](std::span<const Tensor> x) { return op.rules->call(op.parameters, x); }, inputs, tangents);
 }
 
-Tensors called_on_inputs(Op op, const Types& inputs, RecordInterpreter& recording) {
-  Tensors shown;
-  for (const Type& type : inputs) shown.push_back(wrap(recording.add_input(type)));
-  return op.rules->call(op.parameters, shown);
-}
-
 Types types_by_calling(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
-  RecordInterpreter scratch(Records::program, Entry{});
+  const Recorder scratch(op.rules->name, Records::program);
   Types types;
-  for (const Tensor& t : called_on_inputs(op, inputs, scratch)) types.push_back(type_of(t));
+  for (const Tensor& t : op.rules->call(op.parameters, scratch.inputs(inputs))) types.push_back(type_of(t));
   return types;
 }
 

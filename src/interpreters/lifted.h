@@ -42,10 +42,6 @@ Tensors by_flag(std::span<const Tensor> found, const Flags& flags);
 /// Splits `found` into outputs, then a tangent for each output that `has` flags.
 Pushed paired(const Tensors& found, const Flags& has);
 
-class RecordInterpreter;
-/// What `call` gives for new inputs of the recording. Requires: the recording is the innermost interpreter.
-Tensors called_on_inputs(Op op, const Types& inputs, RecordInterpreter& recording);
-
 /// The function under a tape, which has ended.
 struct TapedCall {
   TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted);

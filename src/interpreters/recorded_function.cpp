@@ -4,7 +4,7 @@
 #include "interpreters/batch_level.h"
 #include "interpreters/lifted.h"
 #include "interpreters/places.h"
-#include "interpreters/record.h"
+#include "interpreters/recorder.h"
 #include "interpreters/replay.h"
 #include "primitive/custom.h"
 #include "program/called_program.h"
@@ -47,7 +47,7 @@ struct RecordedFunction {
     return output_types(value);
   }
   bool draws() const { return ricci::draws(value); }
-  Call called() const { return {&value}; }
+  CalledProgram called() const { return {&value}; }
   Tensors call(std::span<const Tensor> inputs) const {
     const std::vector<Tensor> outputs = value(inputs);
     return {outputs.begin(), outputs.end()};
@@ -126,13 +126,12 @@ struct RecordedFunction {
 
 WrittenDown written_down(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
-  RecordInterpreter inner(Records::part, Entry{});
-  for (const Tensor& t : called_on_inputs(op, inputs, inner))
-    inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
+  const Recorder inner(op.rules->name, Records::part);
+  for (const Tensor& t : op.rules->call(op.parameters, inner.inputs(inputs))) inner.output(t);
   Values captured;
-  RecordedFunction recorded{.function = InnerOp(op), .value = closed(*inner.body, captured), .captured = {}};
+  RecordedFunction recorded{.function = InnerOp(op), .value = closed(inner.body(), captured), .captured = {}};
   recorded.captured.count = std::ssize(captured);
-  for (const RecordInterpreter::Draw& draw : inner.draws()) {
+  for (const RecordInterpreter::Draw& draw : inner.interpreter().draws()) {
     const auto is_it = [&](const ValueRef& v) { return v.get() == draw.place.get(); };
     const auto at = std::find_if(captured.begin(), captured.end(), is_it);
     const auto place = at == captured.end() ? -1 : std::ssize(inputs) + (at - captured.begin());

@@ -8,25 +8,25 @@ namespace ricci {
 
 /// A program whose results at the operands are those of the operation. All else that the operation has are rules for
 /// transforms.
-struct Call {
+struct CalledProgram {
   const Program* program;  // null: the operation is no call
   /// Nothing that the program computes is merged with what stands around it: it would be kept in memory between.
   bool stays_apart = false;
 };
 ///   const bool is_call = calls_program<Checkpoint>();
-using CallOf = Call (*)(const void* op);
+using CalledProgramOf = CalledProgram (*)(const void* op);
 template <class P>
 bool calls_program() {
-  return Facts<CallOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).called(); });
+  return Facts<CalledProgramOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).called(); });
 }
 
-inline Call call_of(const Equation& e) {
-  const CallOf of = Facts<CallOf>::of(*e.rules);
-  return of ? of(e.parameters.get()) : Call{nullptr};
+inline CalledProgram called_program(const Equation& e) {
+  const CalledProgramOf of = Facts<CalledProgramOf>::of(*e.rules);
+  return of ? of(e.parameters.get()) : CalledProgram{nullptr};
 }
 /// Of a call that stays apart; null: the equation is no such call.
 inline const Program* program_apart(const Equation& e) {
-  const Call call = call_of(e);
+  const CalledProgram call = called_program(e);
   return call.stays_apart ? call.program : nullptr;
 }
 

@@ -16,7 +16,7 @@ std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
 
 /// The program to inline; null: the equation stays. A program with sizes of its own asks for those of its call.
 const Program* called_by(const ProgramBody& body, const Equation& e) {
-  const Call call = call_of(e);
+  const CalledProgram call = called_program(e);
   if (!call.program || call.stays_apart || call.program->call_sizes()) return nullptr;
   const ProgramBody& called = call.program->body();
   const auto has_type_of = [&](Variable operand, Variable input) {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "interpreters/dual.h"
-#include "interpreters/record.h"
+#include "interpreters/recorder.h"
 #include "interpreters/replay.h"
 #include "transforms/tangents.h"
 
@@ -21,7 +21,7 @@ struct Linearized::State {
 struct LinearizeRun::State {
   Place where;
   std::optional<Expected> primals;
-  std::unique_ptr<RecordInterpreter> record;
+  std::optional<Recorder> recorder;
   std::unique_ptr<DualInterpreter> dual;  // inside it
 };
 
@@ -31,14 +31,14 @@ void LinearizeRun::enter(std::span<const tree::Walk> primals) {
   State& s = *state_;
   require_primals("linearize", primals, s.where);
   s.primals.emplace(primals);
-  s.record = std::make_unique<RecordInterpreter>(Records::tangents, entry_of("linearize", s.where));
-  s.dual = std::make_unique<DualInterpreter>(s.record->entry);
+  s.recorder.emplace("linearize", Records::tangents, entry_of("linearize", s.where));
+  RecordInterpreter& record = s.recorder->interpreter();
+  s.dual = std::make_unique<DualInterpreter>(record.entry);
   for (const tree::Walk& walk : primals)
     for (Tensor* leaf : walk.leaves) {
       if (!leaf->defined()) continue;
       const Type type = type_of(*leaf);
-      show_dual("linearize", *leaf, is_differentiable(type.dtype) ? s.record->add_input(type) : ValueRef(),
-                s.dual->level);
+      show_dual("linearize", *leaf, is_differentiable(type.dtype) ? record.add_input(type) : ValueRef(), s.dual->level);
     }
 }
 
@@ -46,31 +46,31 @@ Linearized LinearizeRun::leave(const tree::Walk& output) {
   State& s = *state_;
   s.dual->end_inside();
   refresh(output);
+  RecordInterpreter& record = s.recorder->interpreter();
   {
-    const AtLevel outside(s.record->parent);
+    const AtLevel outside(record.parent);
     require_differentiable("linearize", output, s.where);
   }
   Owned<Linearized::State> result = new Linearized::State{.primals = *s.primals, .where = s.where};
   for (Tensor* leaf : output.leaves) {
     Outcome outcome = split(*leaf, *s.dual);
-    const AtLevel outside(s.record->parent);
-    std::vector<Variable>& outputs = s.record->body->outputs;
+    const AtLevel outside(record.parent);
+    std::vector<Variable>& outputs = record.body->outputs;
     result->output_types.push_back(type_of(outcome.primal));
     result->output_index.push_back(outcome.tangent.defined() ? static_cast<int>(outputs.size()) : -1);
-    if (outcome.tangent.defined()) outputs.push_back(s.record->variable_of(value_of(outcome.tangent)));
+    if (outcome.tangent.defined()) outputs.push_back(record.variable_of(value_of(outcome.tangent)));
     *leaf = outcome.primal;
   }
-  s.record->close();
+  record.close();
   s.dual.reset();
-  result->tangents = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));
-  s.record.reset();
+  result->tangents = s.recorder->end();
   result->draws = note_of_draws(draws(result->tangents));
   return {Shared<const Linearized::State>(result.release())};
 }
 
 void LinearizeRun::refuse(const char* found) {
   state_->dual.reset();
-  state_->record.reset();
+  state_->recorder.reset();
   raise_no_tensor("linearize", found, state_->where);
 }
 
