@@ -34,7 +34,7 @@ target_compile_options(ricci_headers PRIVATE -fno-tree-slp-vectorize)
 # reads the files when it configures, as ./dev lets it do each time.
 set(rules "^(ops|control|custom|program|random|distributions|optim|io|compile)$")
 set(element_types "kind = Elementwise|reduction::|template <class T> (auto|T) |(Lanes|Wide)<|<float>|scalar::|visit_")
-set(calls "/ops/views.cpp|/compile/(function|native_function|lane_kernel|moves|program_plan).cpp")
+set(calls "/ops/views.cpp|/program/element_sources.cpp|/compile/(function|native_function|lane_kernel|program_plan).cpp")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt layers REGEX "^[a-z]")
 foreach(layer IN LISTS layers)
   string(REGEX MATCH "^[a-z_]+" folder "${layer}")

@@ -11,12 +11,12 @@
 #include <optional>
 
 #include "compile/lane_sizes.h"
-#include "compile/moves.h"
 #include "compile/result_writer.h"
 #include "compile/words.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
 #include "program/constants.h"
+#include "program/element_sources.h"
 #include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/interruption.h"
@@ -410,7 +410,7 @@ class Run {
   /// What moves elements by where they stand, as a triangle does, may treat the few lanes of a run alike and not those
   /// behind them. What it does with all of the few, it must do with all of many.
   void require_same_of_many(const Equation& e, Op op, unsigned moved, const std::vector<const Elements*>& operands,
-                            const std::vector<std::vector<Source>>& of_few) const {
+                            const std::vector<std::vector<ElementSource>>& of_few) const {
     for (std::size_t k = 0; k < operands.size(); ++k)
       if (!((moved >> k) & 1U) && depends_on_lanes(e.inputs[k])) return;
     const LaneSizes sizes(whole_, lanes_that_tell(e, {e.rules->parameters, op.parameters}), options_);
@@ -423,7 +423,7 @@ class Run {
     for (Memory& m : in) values.push_back(m.view());
     for (const Variable v : e.outputs) types.push_back(sizes.put(body_.types[at(v)]));
     require_shapes({e.rules, numbers.get()}, types_of_elements(in), types);
-    const std::vector<std::vector<Source>> of_many = sources_of({e.rules, numbers.get()}, moved, values, types);
+    const std::vector<std::vector<ElementSource>> of_many = sources_of({e.rules, numbers.get()}, moved, values, types);
     std::vector<AxisOfLanes> few_of_operands, many_of_operands;
     for (const Variable v : e.inputs) {
       few_of_operands.push_back(axis_of_lanes(v, sizes_));
@@ -433,10 +433,10 @@ class Run {
       const AxisOfLanes few = axis_of_lanes(e.outputs[r], sizes_), many = axis_of_lanes(e.outputs[r], sizes);
       if (!few.is_there || few.lanes <= 0) continue;
       // Where element `fixed` of a lane comes from: the operand, the element of its lane there, and how many lanes on.
-      const auto source = [](const std::vector<AxisOfLanes>& axes, const std::vector<Source>& all,
+      const auto source = [](const std::vector<AxisOfLanes>& axes, const std::vector<ElementSource>& all,
                              const AxisOfLanes& axis, std::int64_t fixed,
                              std::int64_t lane) -> std::array<std::int64_t, 3> {
-        const Source s =
+        const ElementSource s =
             all[at(fixed / axis.stride * axis.stride * axis.lanes + lane * axis.stride + fixed % axis.stride)];
         if (s.operand < 0) return {-1, 0, 0};
         const AxisOfLanes& x = axes[at(s.operand)];
@@ -468,7 +468,7 @@ class Run {
     for (Memory& m : in) values.push_back(m.view());
     Types types;
     for (const Elements& y : results) types.push_back(y.type);
-    const std::vector<std::vector<Source>> sources = sources_of(op, moved, values, types);
+    const std::vector<std::vector<ElementSource>> sources = sources_of(op, moved, values, types);
     if (sizes_.has_lanes()) require_same_of_many(e, op, moved, operands, sources);
     std::optional<std::vector<Memory>> own;
     for (std::size_t r = 0; r < results.size(); ++r)
@@ -600,7 +600,11 @@ class Run {
   void reduce(Op op, const std::vector<const Elements*>& operands, Elements& y) {
     const Accumulation a = op.rules->accumulation(op.parameters);
     const Elements& x = *operands[0];
-    const std::vector<bool> reduced = reduced_axes(op, operands, y.type);
+    Types types;
+    for (const Elements* of : operands) types.push_back(of->type);
+    const std::optional<std::vector<bool>> axes = reduced_axes(op, types, y.type.rank());
+    if (!axes) refuse("a reduction that keeps no axes as they are");
+    const std::vector<bool>& reduced = *axes;
     const ReducedAs as = reduced_as(op, a, x.type, y.type);
     Reduction reduction{a, as.element, graph_.number(as.element, a.start), {}, operands.size()};
     Strides kept, gone;
@@ -626,26 +630,6 @@ class Run {
         }
       y.of[i] = in_type(total_of(reduction, group, row), y.type.dtype);
     }
-  }
-
-  /// The reduced axes are those whose sizes the type rule leaves out.
-  std::vector<bool> reduced_axes(Op op, const std::vector<const Elements*>& operands, const Type& y) const {
-    Types types;
-    for (const Elements* x : operands) {
-      Type type = x->type;
-      for (std::size_t i = 0; i < type.shape.size(); ++i) type.shape[i] = Size(101 + static_cast<std::int64_t>(i));
-      types.push_back(type);
-    }
-    const Shape left = types_of(op, types)[0].shape;
-    std::vector<bool> reduced(types[0].shape.size(), true);
-    for (const Size size : left) {
-      const std::int64_t axis = size.raw() - 101;
-      if (axis < 0 || axis >= static_cast<std::int64_t>(reduced.size()))
-        refuse("a reduction that keeps no axes as they are");
-      reduced[at(axis)] = false;
-    }
-    if (left.size() != y.shape.size()) refuse("a reduction that keeps no axes as they are");
-    return reduced;
   }
 
   /// Offsets of the elements of one total, in the order in which the library adds them; `row`: how many are one loop.

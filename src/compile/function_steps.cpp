@@ -11,11 +11,11 @@
 
 #include "compile/elements.h"
 #include "compile/lane_steps.h"
-#include "compile/moves.h"
 #include "compile/pieces.h"
 #include "interpreters/recorder.h"
 #include "kernels/strided.h"
 #include "program/called_program.h"
+#include "program/element_sources.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
@@ -356,7 +356,7 @@ class Planner {
     }
     std::vector<Strided> operands;
     for (const Tensor& x : zeros) operands.push_back(elements_of(x));
-    const std::vector<Source> sources = sources_of(e.op(), moved, operands, {result})[0];
+    const std::vector<ElementSource> sources = sources_of(e.op(), moved, operands, {result})[0];
     if (converts) {
       const bool is_in_place = result.rank() > 1 && e.inputs.size() == 1 && stays(sources);
       if (is_in_place) run_in_a_row(e);
@@ -365,12 +365,12 @@ class Planner {
     write_moves(e, sources, operands);
     return true;
   }
-  static bool stays(const std::vector<Source>& sources) {
+  static bool stays(const std::vector<ElementSource>& sources) {
     std::int64_t i = 0;
-    return std::ranges::all_of(sources, [&](const Source& s) { return s.operand == 0 && s.element == i++; });
+    return std::ranges::all_of(sources, [&](const ElementSource& s) { return s.operand == 0 && s.element == i++; });
   }
   /// `zeros`: operands for which the operation gives what it writes by itself.
-  void write_moves(const Equation& e, const std::vector<Source>& sources, const std::vector<Strided>& zeros) {
+  void write_moves(const Equation& e, const std::vector<ElementSource>& sources, const std::vector<Strided>& zeros) {
     std::vector<std::vector<std::int32_t>> tables(zeros.size() + 1);  // by operand; the last: of its own numbers
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const bool is_own = sources[i].operand < 0;

@@ -1,13 +1,14 @@
 // The operation itself moves the numbers of elements.
-#include "compile/moves.h"
+#include "program/element_sources.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "kernels/strided.h"
+#include "primitive/interpreter.h"
 #include "tensor/value.h"
 
-namespace ricci::compiled {
+namespace ricci {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -43,8 +44,8 @@ std::vector<Numbers> moved_numbers(Op op, unsigned moved, std::span<const Stride
 
 }  // namespace
 
-std::vector<std::vector<Source>> sources_of(Op op, unsigned moved, std::span<const Strided> operands,
-                                            const Types& results) {
+std::vector<std::vector<ElementSource>> sources_of(Op op, unsigned moved, std::span<const Strided> operands,
+                                                   const Types& results) {
   Numbers firsts;
   std::int64_t count = 0;
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -55,9 +56,9 @@ std::vector<std::vector<Source>> sources_of(Op op, unsigned moved, std::span<con
   const std::int64_t shift = std::max<std::int64_t>(count, 1);
   const std::vector<Numbers> numbers = moved_numbers(op, moved, operands, results, firsts, 0);
   const std::vector<Numbers> shifted = moved_numbers(op, moved, operands, results, firsts, shift);
-  std::vector<std::vector<Source>> all;
+  std::vector<std::vector<ElementSource>> all;
   for (std::size_t r = 0; r < numbers.size(); ++r) {
-    std::vector<Source>& sources = all.emplace_back();
+    std::vector<ElementSource>& sources = all.emplace_back();
     for (std::size_t i = 0; i < numbers[r].size(); ++i) {
       const std::int64_t n = numbers[r][i];
       if (n < 0 || n >= count || shifted[r][i] != n + shift) {
@@ -71,4 +72,19 @@ std::vector<std::vector<Source>> sources_of(Op op, unsigned moved, std::span<con
   return all;
 }
 
-}  // namespace ricci::compiled
+std::optional<std::vector<bool>> reduced_axes(Op op, Types operands, int rank_of_result) {
+  constexpr std::int64_t first = 101;  // a size that tells the axis
+  for (Type& type : operands)
+    for (std::size_t i = 0; i < type.shape.size(); ++i) type.shape[i] = Size(first + static_cast<std::int64_t>(i));
+  const Shape left = types_of(op, operands)[0].shape;
+  std::vector<bool> reduced(operands[0].shape.size(), true);
+  for (const Size size : left) {
+    const std::int64_t axis = size.raw() - first;
+    if (axis < 0 || axis >= static_cast<std::int64_t>(reduced.size())) return std::nullopt;
+    reduced[static_cast<std::size_t>(axis)] = false;
+  }
+  if (left.rank() != rank_of_result) return std::nullopt;
+  return reduced;
+}
+
+}  // namespace ricci
