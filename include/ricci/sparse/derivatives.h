@@ -1,0 +1,61 @@
+// Jacobians and Hessians of known pattern: one derivative for each color, and the nonzeros read out of them.
+#pragma once
+
+#include "ricci/sparse/coloring.h"
+#include "ricci/sparse/sparse.h"
+
+namespace ricci {
+
+namespace sparse {
+
+Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where);
+Sparse hessian_of(const VectorFunction& loss, const Tensor& x, const Coloring& coloring, where_t where);
+
+}  // namespace sparse
+
+/// What `jacobian` with a coloring returns.
+template <class F>
+struct SparseJacobian {
+  F f;
+  Coloring coloring;
+  where_t where;
+
+  template <class A, class... Rest>
+  Sparse operator()(const A& x, const Rest&... rest) const {
+    const auto [vector, unravel] = ravel(x);
+    return sparse::jacobian_of(sparse::of_vector(f, unravel, rest...), vector, coloring, where);
+  }
+};
+/// What `hessian` with a coloring returns.
+template <class F>
+struct SparseHessian {
+  F f;
+  Coloring coloring;
+  where_t where;
+
+  template <class A, class... Rest>
+  Sparse operator()(const A& x, const Rest&... rest) const {
+    const auto [vector, unravel] = ravel(x);
+    return sparse::hessian_of(sparse::of_loss(f, unravel, rest...), vector, coloring, where);
+  }
+};
+
+/// The Jacobian of f by its first argument, as jacfwd's with both trees raveled, of the nonzeros that the coloring's
+/// pattern has: others are taken for 0. One forward or reverse derivative for each color, all of them mapped. A
+/// function like any other: it maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where sizes are not
+/// those of the pattern.
+///   auto coloring = rc::color(rc::jacobian_sparsity(f, x));
+///   rc::Sparse j = rc::jacobian(f, coloring)(x);
+template <class F>
+SparseJacobian<F> jacobian(F f, const Coloring& coloring, where_t where = where_t::current()) {
+  return {std::move(f), coloring, where};
+}
+/// The Hessian of a loss in the same way, a product with the Hessian for each color. ValueError for a coloring of rows.
+///   auto coloring = rc::color(rc::hessian_sparsity(loss, x), {.mode = rc::ColorMode::star});
+///   rc::Sparse h = rc::hessian(loss, coloring)(x);
+template <class F>
+SparseHessian<F> hessian(F f, const Coloring& coloring, where_t where = where_t::current()) {
+  return {std::move(f), coloring, where};
+}
+
+}  // namespace ricci

@@ -1,0 +1,109 @@
+// Which elements of a matrix may be nonzero, and how to find them for a Jacobian or a Hessian. Knows nothing of colors.
+// Start with `jacobian_sparsity`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ricci/ravel.h"
+#include "ricci/transforms/grad.h"
+#include "ricci/transforms/jvp.h"
+
+namespace ricci {
+
+/// The places of a matrix's nonzeros, row by row (CSR), with PyTorch's names. Immutable; a copy shares them. Transforms
+/// leave a Sparsity alone, as a number in a tree.
+class Sparsity {
+ public:
+  Sparsity() : Sparsity(0, 0, {0}, {}) {}
+  /// Row i has the columns `col_indices[crow_indices[i]]` up to `col_indices[crow_indices[i + 1]]`, ascending. Throws
+  /// ValueError where the lists do not describe a matrix of that size, IndexError for a column outside it.
+  ///   rc::Sparsity diagonal(3, 3, {0, 1, 2, 3}, {0, 1, 2});
+  Sparsity(std::int64_t rows, std::int64_t columns, std::vector<std::int64_t> crow_indices,
+           std::vector<std::int64_t> col_indices);
+  /// Of pairs in any order; a pair that is there twice is one place. IndexError for one outside the matrix.
+  static Sparsity of_pairs(std::int64_t rows, std::int64_t columns,
+                           std::vector<std::pair<std::int64_t, std::int64_t>> pairs);
+  /// The nonzeros of a matrix [rows, columns]; ValueError for another shape.
+  static Sparsity of_dense(const Tensor& matrix);
+
+  std::int64_t rows() const { return data_->rows; }
+  std::int64_t columns() const { return data_->columns; }
+  std::int64_t nnz() const { return std::ssize(data_->col_indices); }
+  std::span<const std::int64_t> row(std::int64_t i) const;  ///< its columns; IndexError outside 0 … rows - 1
+  std::span<const std::int64_t> crow() const { return data_->crow_indices; }
+  std::span<const std::int64_t> col() const { return data_->col_indices; }
+
+  Tensor crow_indices() const;  ///< i64[rows + 1], without copying: do not write to it
+  Tensor col_indices() const;   ///< i64[nnz], without copying
+  Tensor row_indices() const;   ///< i64[nnz]: the row of each nonzero
+  /// The same of the transposed matrix.
+  Sparsity transposed() const;
+  /// bool[rows, columns]
+  Tensor to_dense() const;
+  friend bool operator==(const Sparsity& a, const Sparsity& b) { return a.data_ == b.data_ || a.is_equal(b); }
+
+ private:
+  struct Data {
+    std::int64_t rows, columns;
+    std::vector<std::int64_t> crow_indices, col_indices;
+  };
+  bool is_equal(const Sparsity& other) const;
+  Tensor shown(const std::vector<std::int64_t>& numbers) const;
+  std::shared_ptr<const Data> data_;
+};
+
+/// `Sparsity 3 x 3, 3 nonzeros`, and below the places as stars, where they are few.
+std::ostream& operator<<(std::ostream& out, const Sparsity& sparsity);
+
+namespace sparse {
+
+using VectorFunction = std::function<Tensor(const Tensor&)>;
+
+/// Of the derivative of a function from a vector to a vector, as forward mode computes it.
+Sparsity sparsity_of(const VectorFunction& f, const Tensor& x, where_t where);
+
+/// f of these arguments, each a copy of its own.
+template <class F, class A, class... Rest>
+decltype(auto) called(const F& f, A first, Rest... rest) {
+  return call::invoke(f, first, rest...);
+}
+/// f as a function of the elements of its first argument, in the order of `ravel`, to those of its result. It lives no
+/// longer than the arguments.
+template <class F, class A, class... Rest>
+VectorFunction of_vector(const F& f, const Unravel<A>& unravel, const Rest&... rest) {
+  return [&](const Tensor& vector) { return ravel(called(f, unravel(vector), Rest(rest)...)).vector; };
+}
+/// The same of a function whose result is a loss.
+template <class F, class A, class... Rest>
+VectorFunction of_loss(const F& f, const Unravel<A>& unravel, const Rest&... rest) {
+  return [&](const Tensor& vector) -> Tensor { return called(f, unravel(vector), Rest(rest)...); };
+}
+
+}  // namespace sparse
+
+/// Which elements of the Jacobian of f by its first argument may be nonzero: rows are the elements of the result,
+/// columns those of the argument, both in the order of `ravel`. The pattern holds for every value of the first
+/// argument; of the other arguments and of captured tensors the values at hand may choose the places that f reads. f is
+/// written down as a program, as by `trace`, with its derivative. The sets of elements that each element depends on
+/// pass through this program. Errors as of jvp and trace; ValueError where these sets take more than 8 GB.
+///   rc::Sparsity pattern = rc::jacobian_sparsity([](Tensor x) { return x * x.roll(1, 0); }, rc::ones({6}));
+template <class F, class A, class... Rest>
+Sparsity jacobian_sparsity(const F& f, const A& x, const Rest&... rest) {
+  const auto [vector, unravel] = ravel(x);
+  return sparse::sparsity_of(sparse::of_vector(f, unravel, rest...), vector, where_t::current());
+}
+
+/// The same of the Hessian of a loss. What is linear has no nonzeros there.
+template <class F, class A, class... Rest>
+Sparsity hessian_sparsity(const F& f, const A& x, const Rest&... rest) {
+  const auto [vector, unravel] = ravel(x);
+  const sparse::VectorFunction loss = sparse::of_loss(f, unravel, rest...);
+  return sparse::sparsity_of([&](const Tensor& v) { return grad(loss)(v); }, vector, where_t::current());
+}
+
+}  // namespace ricci

@@ -1,0 +1,317 @@
+// Colors of columns, of rows, of both, and of symmetric matrices, each the first that is free in some order.
+#include "ricci/sparse/coloring.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <optional>
+#include <ostream>
+
+#include "ricci/interruption.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Things that may not have the color of their neighbours: `f(neighbour)` for each neighbour of one, perhaps more than
+/// once, and for itself.
+struct Columns {
+  const Sparsity &rows, &columns;  // a matrix, and its transpose
+  std::int64_t count() const { return columns.rows(); }
+  template <class F>
+  void for_each_neighbour(std::int64_t column, const F& f) const {
+    for (const std::int64_t row : columns.row(column))
+      for (const std::int64_t other : rows.row(row)) f(other);
+  }
+};
+struct Adjacent {
+  const Sparsity& edges;
+  std::int64_t count() const { return edges.rows(); }
+  template <class F>
+  void for_each_neighbour(std::int64_t vertex, const F& f) const {
+    for (const std::int64_t other : edges.row(vertex)) f(other);
+  }
+};
+
+template <class Graph>
+Numbers degrees_of(const Graph& graph) {
+  Numbers degrees(at(graph.count())), seen(at(graph.count()), -1);
+  for (std::int64_t v = 0; v < graph.count(); ++v)
+    graph.for_each_neighbour(v, [&](std::int64_t other) {
+      if (other != v && std::exchange(seen[at(other)], v) != v) ++degrees[at(v)];
+    });
+  return degrees;
+}
+
+/// The one with the fewest neighbours goes last; then the others as if it were not there.
+template <class Graph>
+Numbers smallest_last(const Graph& graph) {
+  Numbers degree = degrees_of(graph);
+  const std::int64_t count = graph.count();
+  // Vertices by degree; `place` says where each stands, `first` where each degree begins.
+  const std::int64_t most = count == 0 ? 0 : *std::max_element(degree.begin(), degree.end());
+  Numbers first(at(most + 2)), by_degree(at(count)), place(at(count)), seen(at(count), -1);
+  for (const std::int64_t d : degree) ++first[at(d + 1)];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  Numbers next(first.begin(), first.end() - 1);
+  for (std::int64_t v = 0; v < count; ++v) {
+    place[at(v)] = next[at(degree[at(v)])]++;
+    by_degree[at(place[at(v)])] = v;
+  }
+  Numbers order(at(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t v = by_degree[at(i)];  // all before it are gone
+    order[at(count - 1 - i)] = v;
+    graph.for_each_neighbour(v, [&](std::int64_t w) {
+      if (place[at(w)] <= i || std::exchange(seen[at(w)], v) == v || degree[at(w)] <= degree[at(v)]) return;
+      // w changes places with the first of its degree, and that degree begins one later.
+      const std::int64_t d = degree[at(w)]--, head = first[at(d)], other = by_degree[at(head)];
+      std::swap(by_degree[at(head)], by_degree[at(place[at(w)])]);
+      std::swap(place[at(w)], place[at(other)]);
+      first[at(d)] = head + 1;
+    });
+  }
+  return order;
+}
+
+template <class Graph>
+Numbers order_of(const Graph& graph, ColorOrder order) {
+  if (order == ColorOrder::smallest_last) return smallest_last(graph);
+  Numbers all(at(graph.count()));
+  std::iota(all.begin(), all.end(), 0);
+  if (order == ColorOrder::natural) return all;
+  const Numbers degrees = degrees_of(graph);
+  std::ranges::stable_sort(all, std::greater<>(), [&](std::int64_t v) { return degrees[at(v)]; });
+  return all;
+}
+
+struct Colored {
+  Numbers color_of;
+  std::int64_t colors = 0;
+};
+
+/// Columns without nonzeros have color 0 if there is any.
+Colored colored_columns(const Sparsity& matrix, ColorOrder order) {
+  const Sparsity transposed = matrix.transposed();
+  const Columns graph{matrix, transposed};
+  Colored found{Numbers(at(matrix.columns()), -1)};
+  if (matrix.nnz() == 0) {
+    std::ranges::fill(found.color_of, 0);
+    return found;
+  }
+  Numbers taken_by(at(matrix.columns() + 1), -1);
+  for (const std::int64_t v : order_of(graph, order)) {
+    allow_interruption();
+    graph.for_each_neighbour(v, [&](std::int64_t other) {
+      if (const std::int64_t c = found.color_of[at(other)]; c >= 0) taken_by[at(c)] = v;
+    });
+    std::int64_t color = 0;
+    while (taken_by[at(color)] == v) ++color;
+    found.color_of[at(v)] = color;
+    found.colors = std::max(found.colors, color + 1);
+  }
+  return found;
+}
+
+/// The rows that are chosen, at their places; the others are empty.
+Sparsity with_rows(const Sparsity& matrix, const std::vector<bool>& chosen) {
+  Numbers crow{0}, col;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+    if (chosen[at(i)]) col.insert(col.end(), matrix.row(i).begin(), matrix.row(i).end());
+    crow.push_back(std::ssize(col));
+  }
+  return {matrix.rows(), matrix.columns(), std::move(crow), std::move(col)};
+}
+
+std::int64_t most_in_a_row(const Sparsity& matrix) {
+  std::int64_t most = 0;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i) most = std::max(most, std::ssize(matrix.row(i)));
+  return most;
+}
+
+/// Rows by reverse mode, the others by columns.
+struct Split {
+  std::vector<bool> by_reverse;
+  Colored columns, rows;
+  std::int64_t colors() const { return columns.colors + rows.colors; }
+};
+
+/// At most as many nonzeros in a row that columns find; none if it takes `fewer_than` colors or more.
+std::optional<Split> split_at(const Sparsity& matrix, std::int64_t most, ColorOrder order, std::int64_t fewer_than) {
+  Split split;
+  std::vector<bool> by_columns;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+    split.by_reverse.push_back(std::ssize(matrix.row(i)) > most);
+    by_columns.push_back(!split.by_reverse.back());
+  }
+  const Sparsity left = with_rows(matrix, by_columns), reversed = with_rows(matrix, split.by_reverse).transposed();
+  const std::int64_t least = most_in_a_row(reversed);
+  if (most_in_a_row(left) + least >= fewer_than) return std::nullopt;
+  split.columns = colored_columns(left, order);
+  if (split.columns.colors + least >= fewer_than) return std::nullopt;
+  split.rows = colored_columns(reversed, order);
+  if (split.colors() >= fewer_than) return std::nullopt;
+  return split;
+}
+
+/// Of all ways that find rows up to some length by columns: none, up to 1, 2, 4, … and all.
+Split fewest_split(const Sparsity& matrix, ColorOrder order) {
+  const std::int64_t longest = most_in_a_row(matrix);
+  std::optional<Split> best;
+  std::int64_t tried = -1;  // how many rows were left to columns
+  const auto try_at = [&](std::int64_t most) {
+    std::int64_t left = 0;
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) left += std::ssize(matrix.row(i)) <= most;
+    if (std::exchange(tried, left) == left) return;
+    if (auto split = split_at(matrix, most, order, best ? best->colors() : INT64_MAX)) best = std::move(split);
+  };
+  try_at(0);
+  for (std::int64_t most = 1; most < longest; most *= 2) try_at(most);
+  if (auto split = split_at(matrix, longest, order, best->colors() + 1)) best = std::move(split);  // among equals
+  return std::move(*best);
+}
+
+/// Star coloring: each path of four vertices has three colors, so that two colors form stars.
+class Stars {
+ public:
+  Stars(const Sparsity& edges) : edges_(edges), color_(at(edges.rows()), -1), star_(at(edges.nnz()), -1) {
+    // The same edge from its other end.
+    Numbers next(edges.crow().begin(), edges.crow().end() - 1);
+    for (const std::int64_t j : edges.col()) across_.push_back(next[at(j)]++);
+  }
+
+  Colored color(const Numbers& order) {
+    const auto n = at(edges_.rows());
+    Numbers forbidden(n + 1, -1), treated(n, -1);
+    std::vector<std::pair<std::int64_t, std::int64_t>> first(n + 1, {-1, -1});  // by color: a vertex, its edge there
+    std::int64_t colors = 0;
+    for (const std::int64_t v : order) {
+      allow_interruption();
+      const auto treat = [&](std::int64_t w) {
+        each_colored(w, [&](std::int64_t x, std::int64_t) {
+          if (x != v) forbidden[at(color_[at(x)])] = v;
+        });
+        treated[at(w)] = v;
+      };
+      each_colored(v, [&](std::int64_t w, std::int64_t edge) {
+        const std::int64_t c = color_[at(w)];
+        forbidden[at(c)] = v;
+        if (auto& [of, before] = first[at(c)]; of == v) {
+          if (const std::int64_t q = edges_.col()[at(before)]; treated[at(q)] != v) treat(q);
+          treat(w);
+        } else {
+          of = v, before = edge;
+          each_colored(w, [&](std::int64_t x, std::int64_t other) {
+            if (x != v && hub_[at(star(other))] == x) forbidden[at(color_[at(x)])] = v;
+          });
+        }
+      });
+      std::int64_t color = 0;
+      while (forbidden[at(color)] == v) ++color;
+      color_[at(v)] = color;
+      colors = std::max(colors, color + 1);
+      join_stars(v, first);
+    }
+    return {std::move(color_), colors};
+  }
+
+ private:
+  /// f(neighbour, edge) for the neighbours that have colors.
+  template <class F>
+  void each_colored(std::int64_t v, const F& f) const {
+    for (std::int64_t k = edges_.crow()[at(v)]; k < edges_.crow()[at(v + 1)]; ++k)
+      if (const std::int64_t w = edges_.col()[at(k)]; w != v && color_[at(w)] >= 0) f(w, k);
+  }
+  std::int64_t& star(std::int64_t edge) { return star_[at(std::min(edge, across_[at(edge)]))]; }
+
+  /// The edges of v, which has its color now, join the stars of their two colors.
+  void join_stars(std::int64_t v, const std::vector<std::pair<std::int64_t, std::int64_t>>& first) {
+    each_colored(v, [&](std::int64_t w, std::int64_t edge) {
+      std::int64_t joined = -1;
+      each_colored(w, [&](std::int64_t x, std::int64_t other) {
+        if (joined < 0 && x != v && color_[at(x)] == color_[at(v)]) joined = star(other);
+      });
+      if (joined >= 0) {
+        hub_[at(joined)] = w;
+      } else if (const auto [of, before] = first[at(color_[at(w)])]; of == v && before != edge) {
+        joined = star(before);
+        hub_[at(joined)] = v;
+      } else {
+        joined = std::ssize(hub_);
+        hub_.push_back(-1);  // one edge: either end may be its hub
+      }
+      star(edge) = joined;
+    });
+  }
+
+  const Sparsity& edges_;
+  Numbers color_, across_;
+  Numbers star_, hub_;  // by edge, by star
+};
+
+Sparsity require_symmetric(const Sparsity& matrix) {
+  const Sparsity transposed = matrix.transposed();
+  if (matrix == transposed) return transposed;
+  for (std::int64_t i = 0; i < matrix.rows() && matrix.rows() == matrix.columns(); ++i)
+    for (const std::int64_t j : matrix.row(i))
+      if (!std::ranges::binary_search(matrix.row(j), i))
+        raise<ValueError>("color: the pattern is not symmetric: it has row " + std::to_string(i) + ", column " +
+                          std::to_string(j) + " and not row " + std::to_string(j) + ", column " + std::to_string(i) +
+                          "; star coloring takes the pattern of a Hessian");
+  raise<ValueError>("color: the pattern has " + std::to_string(matrix.rows()) + " rows and " +
+                    std::to_string(matrix.columns()) + " columns; star coloring takes the pattern of a Hessian");
+}
+
+}  // namespace
+
+Coloring color(const Sparsity& sparsity, ColorOptions options) {
+  Coloring::Data data{.sparsity = sparsity, .color_of_column = {}, .color_of_row = {}, .places = {}};
+  data.is_symmetric = options.mode == ColorMode::star;
+  data.color_of_row.assign(at(sparsity.rows()), -1);
+  data.places.reserve(at(sparsity.nnz()));
+  if (data.is_symmetric) {
+    const Sparsity edges = require_symmetric(sparsity);
+    Colored found = Stars(edges).color(order_of(Adjacent{edges}, options.order));
+    data.color_of_column = std::move(found.color_of);
+    data.column_colors = found.colors;
+  } else {
+    Split split;
+    if (options.mode == ColorMode::columns) split = *split_at(sparsity, INT64_MAX, options.order, INT64_MAX);
+    else if (options.mode == ColorMode::rows) split = *split_at(sparsity, 0, options.order, INT64_MAX);
+    else split = fewest_split(sparsity, options.order);
+    data.color_of_column = std::move(split.columns.color_of);
+    data.column_colors = split.columns.colors;
+    data.row_colors = split.rows.colors;
+    for (std::int64_t i = 0; i < sparsity.rows(); ++i)
+      if (split.by_reverse[at(i)]) data.color_of_row[at(i)] = split.rows.color_of[at(i)];
+  }
+  const std::int64_t reversed = data.column_colors * sparsity.rows();
+  Numbers met(at(data.column_colors));  // by color: how many in the row
+  for (std::int64_t i = 0; i < sparsity.rows(); ++i) {
+    const std::int64_t own = data.color_of_row[at(i)];
+    if (data.is_symmetric)
+      for (const std::int64_t j : sparsity.row(i)) ++met[at(data.color_of_column[at(j)])];
+    for (const std::int64_t j : sparsity.row(i)) {
+      const std::int64_t c = data.color_of_column[at(j)];
+      if (own >= 0) data.places.push_back(reversed + own * sparsity.columns() + j);
+      else if (!data.is_symmetric || met[at(c)] == 1) data.places.push_back(c * sparsity.rows() + i);
+      else data.places.push_back(data.color_of_column[at(i)] * sparsity.rows() + j);  // the one across the diagonal
+    }
+    if (data.is_symmetric)
+      for (const std::int64_t j : sparsity.row(i)) met[at(data.color_of_column[at(j)])] = 0;
+  }
+  return Coloring(std::move(data));
+}
+
+std::ostream& operator<<(std::ostream& out, const Coloring& coloring) {
+  const Sparsity& of = coloring.sparsity();
+  return out << "Coloring of Sparsity " << of.rows() << " x " << of.columns() << ", " << of.nnz()
+             << " nonzeros: " << coloring.column_colors() << " colors of columns, " << coloring.row_colors()
+             << " of rows";
+}
+
+}  // namespace ricci

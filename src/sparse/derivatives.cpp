@@ -1,0 +1,60 @@
+// Compressed derivatives: directions that add the columns, or rows, of one color; one gather takes the sums apart.
+#include "ricci/sparse/derivatives.h"
+
+#include "primitive/interpreter.h"
+#include "ricci/ops.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/transforms.h"
+
+namespace ricci::sparse {
+namespace {
+
+Tensor shown(std::span<const std::int64_t> numbers) {
+  return tensor(std::vector<std::int64_t>(numbers.begin(), numbers.end()));
+}
+
+/// [colors, count]: 1 where the element has the color.
+Tensor directions(std::int64_t colors, std::span<const std::int64_t> color_of, DType dtype) {
+  return to(eq(unsqueeze(arange(colors), -1), shown(color_of)), dtype);
+}
+
+void require_size(const char* call, const char* what, const Tensor& x, std::int64_t size) {
+  if (x.numel() == size) return;
+  raise<ValueError>(std::string(call) + ": the " + what + " has " + std::to_string(x.numel()) +
+                    " elements, the pattern has " + std::to_string(size) + " " +
+                    (std::string(what) == "result" ? "rows" : "columns") +
+                    "; find the pattern of this function at arguments of these shapes");
+}
+
+}  // namespace
+
+Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
+  const Sparsity& sparsity = coloring.sparsity();
+  require_size("jacobian", "argument", x, sparsity.columns());
+  std::vector<Tensor> products;
+  if (coloring.column_colors() > 0) {
+    const auto along = [&](const Tensor& direction) { return jvp(f, x, direction, where).second; };
+    const Tensor seeds = directions(coloring.column_colors(), coloring.color_of_column(), x.dtype());
+    products.push_back(vmap(along)(seeds));  // [colors, rows]
+    require_size("jacobian", "result", products[0][0], sparsity.rows());
+  }
+  if (coloring.row_colors() > 0) {
+    const auto [y, pullback] = vjp(f, x);
+    require_size("jacobian", "result", y, sparsity.rows());
+    const Tensor seeds = directions(coloring.row_colors(), coloring.color_of_row(), y.dtype());
+    products.push_back(vmap(pullback)(seeds));  // [colors, columns]
+  }
+  if (products.empty()) return {sparsity, zeros({0}, x.dtype())};
+  for (Tensor& product : products) product = flatten(product, 0, -1);
+  const Tensor all = products.size() == 1 ? products[0] : cat(products, 0);
+  return {sparsity, index_select(all, 0, shown(coloring.places()))};
+}
+
+Sparse hessian_of(const VectorFunction& loss, const Tensor& x, const Coloring& coloring, where_t where) {
+  if (coloring.row_colors() > 0)
+    raise<ValueError>("hessian: the coloring has " + std::to_string(coloring.row_colors()) +
+                      " colors of rows; use {.mode = rc::ColorMode::star}, or columns");
+  return jacobian_of([&](const Tensor& v) { return grad(loss, where)(v); }, x, coloring, where);
+}
+
+}  // namespace ricci::sparse

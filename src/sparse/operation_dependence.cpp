@@ -1,0 +1,463 @@
+// What an element of an operation's result depends on, from what the operation says of its elements: views and moves,
+// places named by numbers, formulas, reductions, products, the axis that vmap added.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "primitive/interpreter.h"
+#include "program/element_sources.h"
+#include "program/stand_alone.h"
+#include "ricci/primitive/element_rules.h"
+#include "sparse/dependence.h"
+
+namespace ricci::sparse {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
+
+/// f(number of the element in the shape, its place by the strides), row by row.
+template <class F>
+void for_each_place(const Shape& shape, const Strides& strides, const F& f) {
+  const std::int64_t count = shape.numel().raw();
+  if (count == 0) return;
+  const std::size_t axes = shape.size();
+  const std::int64_t row = axes == 0 ? 1 : shape[axes - 1].raw(), step = axes == 0 ? 0 : strides[axes - 1];
+  std::vector<std::int64_t> index(axes);
+  std::int64_t start = 0;
+  for (std::int64_t i = 0; i < count;) {
+    for (std::int64_t k = 0; k < row; ++k) f(i++, start + k * step);
+    for (std::size_t axis = axes; axis-- > 1;) {
+      const std::size_t outer = axis - 1;
+      start += strides[outer];
+      if (++index[outer] < shape[outer].raw()) break;
+      start -= strides[outer] * shape[outer].raw();
+      index[outer] = 0;
+    }
+  }
+}
+
+/// Strides that show contiguous elements of one shape under a shape that it broadcasts to.
+Strides broadcast_strides(const Shape& from, const Shape& to) {
+  const Strides own = contiguous_strides(from);
+  Strides strides;
+  strides.resize(to.size(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) strides[to.size() - from.size() + i] = from[i].raw() == 1 ? 0 : own[i];
+  return strides;
+}
+
+/// Elements row by row. Requires: int64.
+std::vector<std::int64_t> whole_numbers(const Value& number) {
+  const auto& array = static_cast<const Array&>(number);
+  std::vector<std::int64_t> all(at(array.numel()));
+  for_each_place(array.type.shape, array.strides, [&](std::int64_t i, std::int64_t place) {
+    all[at(i)] = static_cast<const std::int64_t*>(array.data)[place];
+  });
+  return all;
+}
+
+class Reader {
+ public:
+  Reader(Op op, const DependenceOperands& operands, Dependences& results, ElementSets& sets)
+      : op_(op), x_(operands), y_(results), sets_(sets) {}
+
+  void read() {
+    const Rules& rules = *op_.rules;
+    if (rules.locally_constant) return;
+    if (rules.kind == Kind::elementwise) return elementwise();
+    if (rules.is_view && view()) return;
+    if (const AtPlacesOf places = Facts<AtPlacesOf>::of(rules); places && at_places(places(op_.parameters))) return;
+    if (rules.moves_elements && moved(rules.moves_elements(op_.parameters))) return;
+    if (rules.accumulation && reduced()) return;
+    if (const ProductAxesOf axes = Facts<ProductAxesOf>::of(rules)) return multiplied(axes(op_.parameters));
+    if (example_by_example()) return;
+    if (rules.on_elements && by_formula()) return;
+    std::vector<SetId> all;
+    for (const Dependence* x : x_) {
+      if (x->is_uniform()) all.push_back(x->all);
+      else all.insert(all.end(), x->of.begin(), x->of.end());
+    }
+    const SetId everything = sets_.unite(all);
+    for (Dependence& y : y_) y.all = everything;
+  }
+
+ private:
+  void make_elements(Dependence& y) { y.of.assign(at(numel(y.type)), empty_set); }
+
+  /// Adds what x, which broadcasts to y's shape, depends on.
+  void add(Dependence& y, const Dependence& x) {
+    if (x.is_nothing()) return;
+    if (y.is_nothing() && x.is_uniform()) {
+      y.all = x.all;
+      return;
+    }
+    if (y.is_nothing() && x.type.shape == y.type.shape) {
+      y.of = x.of;
+      return;
+    }
+    if (y.is_uniform()) y.of.assign(at(numel(y.type)), y.all);
+    if (x.is_uniform()) {
+      for (SetId& set : y.of) set = sets_.unite(set, x.all);
+      return;
+    }
+    for_each_place(y.type.shape, broadcast_strides(x.type.shape, y.type.shape),
+                   [&](std::int64_t i, std::int64_t place) {
+                     SetId& set = y.of[at(i)];
+                     set = sets_.unite(set, x.of[at(place)]);
+                   });
+  }
+  void elementwise() {
+    for (const Dependence* x : x_) add(y_[0], *x);
+  }
+
+  /// Along these axes, which become of size 1, what all elements depend on.
+  Dependence united_along(const Dependence& x, const std::vector<bool>& axes) {
+    Dependence y{.type = x.type, .of = {}, .all = x.all, .number = {}};
+    Shape gone;
+    const Strides own = contiguous_strides(x.type.shape);
+    Strides kept = own, along;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (!axes[i]) continue;
+      gone.push_back(x.type.shape[i]);
+      along.push_back(own[i]);
+      y.type.shape[i] = 1;
+    }
+    if (x.is_uniform() || gone.empty()) {
+      y.of = x.of;
+      return y;
+    }
+    std::vector<std::int64_t> offsets(at(gone.numel().raw()));
+    for_each_place(gone, along, [&](std::int64_t i, std::int64_t place) { offsets[at(i)] = place; });
+    make_elements(y);
+    std::vector<SetId> group;
+    for_each_place(y.type.shape, kept, [&](std::int64_t i, std::int64_t place) {
+      group.clear();
+      for (const std::int64_t offset : offsets) group.push_back(x.of[at(place + offset)]);
+      y.of[at(i)] = sets_.unite(group);
+    });
+    if (y.of.empty()) y.all = empty_set;
+    return y;
+  }
+
+  bool view() {
+    const Dependence& x = *x_[0];
+    Dependence& y = y_[0];
+    if (x.is_uniform()) {
+      y.all = x.all;
+      return true;
+    }
+    Type type = x.type;
+    Strides strides = contiguous_strides(type.shape);
+    const std::uintptr_t first = std::uintptr_t{1} << 32;
+    void* data = reinterpret_cast<void*>(first);
+    if (!op_.rules->alias(op_.parameters, type, strides, data)) return false;
+    const auto own_bytes = static_cast<std::int64_t>(element_size(x.type.dtype)),
+               bytes = static_cast<std::int64_t>(element_size(type.dtype));
+    const auto begin = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) - first);
+    const std::int64_t in_one = std::max<std::int64_t>(1, bytes / own_bytes);  // two numbers in a complex one
+    bool is_inside = true;
+    make_elements(y);
+    for_each_place(type.shape, strides, [&](std::int64_t i, std::int64_t place) {
+      const std::int64_t from = (begin + place * bytes) / own_bytes;
+      if (from < 0 || from + in_one > std::ssize(x.of)) is_inside = false;
+      else
+        for (std::int64_t k = 0; k < in_one; ++k) y.of[at(i)] = sets_.unite(y.of[at(i)], x.of[at(from + k)]);
+    });
+    return is_inside;
+  }
+
+  /// False where a place that numbers name is outside the table: the operation throws.
+  bool at_places(const AtPlaces& places) {
+    const bool reads = places.what == AtPlaces::What::reads;
+    const std::size_t first_index = reads ? 1 : 2;
+    const Dependence& table = *x_[0];
+    Dependence& y = y_[0];
+    std::vector<std::size_t> axes;  // that the indices name
+    if (places.axis) axes.push_back(at(*places.axis));
+    else
+      for (std::size_t k = 0; k + first_index < x_.size(); ++k) axes.push_back(k);
+    if (table.type.shape.empty()) return false;
+    std::vector<bool> unknown(table.type.shape.size());
+    std::vector<std::vector<std::int64_t>> numbers;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const ValueRef& number = x_[first_index + k]->number;
+      unknown[axes[k]] = !number;
+      numbers.push_back(number ? whole_numbers(*number) : std::vector<std::int64_t>());
+    }
+    const bool all_known =
+        std::ranges::none_of(numbers, [](const auto& of) { return of.empty(); }) || numel(x_[first_index]->type) == 0;
+    // Of the table: axes whose places are unknown have size 1. What is written is collected in such a table.
+    const Type of_table = united_along({.type = table.type}, unknown).type;
+    const Strides strides = contiguous_strides(of_table.shape);
+    const Shape& index = x_[first_index]->type.shape;
+    const std::int64_t count = index.numel().raw();
+    Shape rest;  // elements that one index names
+    Strides of_index;
+    if (places.axis) {
+      of_index = strides;
+      of_index[axes[0]] = 0;
+    } else {
+      rest = Shape(table.type.shape.begin() + std::ssize(axes), table.type.shape.end());
+      of_index.resize(index.size(), 0);
+    }
+    const std::int64_t elements = rest.numel().raw();
+    std::vector<std::int64_t> place_of(at(count));
+    bool is_inside = true;
+    for_each_place(index, of_index, [&](std::int64_t i, std::int64_t place) {
+      for (std::size_t k = 0; k < axes.size(); ++k) {
+        if (unknown[axes[k]]) continue;
+        const std::int64_t size = table.type.shape[axes[k]].raw();
+        std::int64_t n = numbers[k][at(i)];
+        if (n < 0 && places.wraps) n += size;
+        is_inside = is_inside && n >= 0 && n < size;
+        place += n * strides[axes[k]];
+      }
+      place_of[at(i)] = place;
+    });
+    if (!is_inside) return false;
+    if (reads) {
+      if (table.is_uniform()) {
+        y.all = table.all;
+        return true;
+      }
+      const Dependence read = united_along(table, unknown);
+      make_elements(y);
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t r = 0; r < elements; ++r) y.of[at(i * elements + r)] = read[at(place_of[at(i)] + r)];
+      return true;
+    }
+    const Dependence& values = *x_[1];
+    std::vector<std::int64_t> value_of(at(count));  // the values may be more than the indices
+    if (places.axis)
+      for_each_place(index, contiguous_strides(values.type.shape),
+                     [&](std::int64_t i, std::int64_t place) { value_of[at(i)] = place; });
+    else
+      for (std::int64_t i = 0; i < count; ++i) value_of[at(i)] = i * elements;
+    const bool replaces = places.what == AtPlaces::What::sets && all_known;
+    Dependence written{.type = of_table, .of = {}, .all = empty_set, .number = {}};
+    if (replaces) add(y, table), written.of = y.is_uniform() ? std::vector<SetId>(at(numel(y.type)), y.all) : y.of;
+    else make_elements(written);
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t r = 0; r < elements; ++r) {
+        SetId& set = written.of[at(place_of[at(i)] + r)];
+        const SetId value = values[at(value_of[at(i)] + r)];
+        set = replaces ? value : sets_.unite(set, value);
+      }
+    if (replaces) y.of = std::move(written.of);
+    else add(y, table), add(y, written);
+    return true;
+  }
+
+  bool moved(unsigned moves) {
+    if (moves == 0) return false;
+    std::vector<Strides> strides;
+    strides.reserve(x_.size());
+    std::vector<Strided> in;
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      const Type& type = x_[k]->type;
+      if (moves >> k & 1U) {
+        strides.push_back(contiguous_strides(type.shape));
+        in.push_back({nullptr, DType::int64, type.rank(), type.shape.host(), strides.back().data()});
+      } else {
+        if (!x_[k]->number) return false;
+        in.push_back(static_cast<const Array&>(*x_[k]->number).strided());
+      }
+    }
+    Types types;
+    for (const Dependence& y : y_) types.push_back(y.type);
+    const std::vector<std::vector<ElementSource>> sources = sources_of(op_, moves, in, types);
+    for (std::size_t r = 0; r < y_.size(); ++r) {
+      make_elements(y_[r]);
+      for (std::size_t i = 0; i < y_[r].of.size(); ++i)
+        if (const auto [k, element] = sources[r][i]; k >= 0) y_[r].of[i] = (*x_[at(k)])[at(element)];
+    }
+    return true;
+  }
+
+  bool reduced() {
+    Types types;
+    for (const Dependence* x : x_) types.push_back(x->type);
+    const std::optional<std::vector<bool>> axes = reduced_axes(op_, types, y_[0].type.rank());
+    if (!axes) return false;
+    for (const Dependence* x : x_) {
+      if (x->type.shape != x_[0]->type.shape) return false;
+      Dependence total = united_along(*x, *axes);
+      total.type.shape = y_[0].type.shape;
+      add(y_[0], total);
+    }
+    return true;
+  }
+
+  /// Each element depends on a row of the left and a column of the right.
+  void multiplied(const ProductAxes& axes) {
+    const auto part = [&](const Dependence& x, bool is_left, int core) {
+      const std::size_t rank = x.type.shape.size();
+      std::vector<bool> summed(rank);
+      if (!axes.is_outer) summed[is_left || core == 1 ? rank - 1 : rank - 2] = true;
+      Dependence lines = united_along(x, summed);
+      // [batch…, rows, 1] on the left, [batch…, 1, columns] on the right
+      Shape shape(x.type.shape.begin(), x.type.shape.end() - core);
+      const Size length = axes.is_outer ? x.type.shape[rank - 1]
+                          : core == 1   ? Size(1)
+                                        : x.type.shape[rank - (is_left ? 2 : 1)];
+      shape.push_back(is_left ? length : Size(1));
+      shape.push_back(is_left ? Size(1) : length);
+      lines.type.shape = shape;
+      return lines;
+    };
+    const Dependence rows = part(*x_[0], true, axes.left), columns = part(*x_[1], false, axes.right);
+    Dependence& y = y_[0];
+    const Shape shape = y.type.shape;
+    const std::size_t cores = axes.is_outer ? 2 : at(axes.left + axes.right - 2);
+    Shape whole(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(cores));
+    whole.push_back(rows.type.shape[rows.type.shape.size() - 2]);
+    whole.push_back(columns.type.shape[columns.type.shape.size() - 1]);
+    y.type.shape = whole;
+    add(y, rows);
+    add(y, columns);
+    y.type.shape = shape;
+  }
+
+  /// A small dense algorithm, step by step.
+  bool by_formula() {
+    constexpr std::int64_t most_elements = 2048;
+    std::int64_t elements = 0;
+    std::vector<Shape> shapes;
+    for (const Dependence* x : x_) {
+      elements += numel(x->type);
+      shapes.push_back(x->type.shape);
+    }
+    if (elements > most_elements || y_.size() != 1) return false;
+    const ElementFormula written = op_.rules->on_elements(op_.parameters, shapes);
+    if (std::ssize(written.results) != numel(y_[0].type)) return false;
+    std::vector<SetId> inputs, steps;
+    for (const Dependence* x : x_)
+      for (std::int64_t i = 0; i < numel(x->type); ++i) inputs.push_back((*x)[at(i)]);
+    for (const Formula::Step& step : written.formula.steps) {
+      SetId set = empty_set;
+      if (step.kind == Formula::Kind::input) set = inputs[at(step.from[0])];
+      else if (step.kind != Formula::Kind::number && !step.is_mask)
+        for (const int from : step.from)
+          if (from >= 0) set = sets_.unite(set, steps[at(from)]);
+      steps.push_back(set);
+    }
+    for (const int result : written.results) y_[0].of.push_back(steps[at(result)]);
+    return true;
+  }
+
+  /// Where the operation is what vmap made of one with an axis less, no example reads another's elements.
+  bool example_by_example() {
+    const Rules& rules = *op_.rules;
+    const auto has_examples = [](const Dependence& of, Size size) {
+      return !of.type.shape.empty() && of.type.shape[0] == size;
+    };
+    if (!rules.lifted || x_.empty() || x_[0]->type.shape.empty()) return false;
+    const Size examples = x_[0]->type.shape[0];
+    if (examples == 0 || !std::ranges::all_of(x_, [&](const auto* x) { return has_examples(*x, examples); }) ||
+        !std::ranges::all_of(y_, [&](const Dependence& y) { return has_examples(y, examples); }))
+      return false;
+    const std::optional<OwnedParameters> of_one = without_axis(examples);
+    if (!of_one) return false;
+    const Op one{op_.rules, of_one->get()};
+    Types in, out;
+    std::vector<std::int64_t> sizes;
+    std::int64_t elements = 0;
+    for (const Dependence* x : x_) {
+      in.push_back(x->type);
+      in.back().shape.erase(0);
+      sizes.push_back(numel(in.back()));
+      elements += sizes.back();
+    }
+    try {
+      out = types_of(one, in);
+    } catch (const Error&) { return false; }
+    for (std::size_t r = 0; r < y_.size(); ++r) {
+      Shape shape = out[r].shape;
+      shape.insert(0, examples);
+      if (shape != y_[r].type.shape || out[r].dtype != y_[r].type.dtype) return false;
+    }
+    // What one example does, said once: by number among all elements of its operands.
+    ElementSets numbers(static_cast<std::int32_t>(elements));
+    Dependences singles;
+    std::int64_t next = 0;
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      Dependence& x = singles.emplace_back(Dependence{.type = in[k], .of = {}, .all = empty_set, .number = {}});
+      const bool is_read = !x_[k]->is_nothing();
+      for (std::int64_t i = 0; i < sizes[k]; ++i, ++next)
+        if (is_read) x.of.push_back(ElementSets::single(next));
+    }
+    DependenceOperands operands;
+    for (const Dependence& x : singles) operands.push_back(&x);
+    const Dependences said = dependences_of(one, operands, out, numbers);
+    std::vector<std::pair<std::size_t, std::int64_t>> element_of;  // by number: the operand, the element in an example
+    for (std::size_t k = 0; k < x_.size(); ++k)
+      for (std::int64_t i = 0; i < sizes[k]; ++i) element_of.emplace_back(k, i);
+    std::vector<SetId> group;
+    for (std::size_t r = 0; r < y_.size(); ++r) {
+      const std::int64_t of_example = numel(out[r]);
+      make_elements(y_[r]);
+      for (std::int64_t e = 0; e < examples; ++e)
+        for (std::int64_t i = 0; i < of_example; ++i) {
+          if (said[r].is_uniform() && i > 0) {
+            y_[r].of[at(e * of_example + i)] = y_[r].of[at(e * of_example)];
+            continue;
+          }
+          group.clear();
+          for (const std::int32_t n : numbers.of(said[r][at(i)])) {
+            const auto [k, element] = element_of[at(n)];
+            group.push_back((*x_[k])[at(e * sizes[k] + element)]);
+          }
+          y_[r].of[at(e * of_example + i)] = sets_.unite(group);
+        }
+    }
+    return true;
+  }
+
+  /// The parameters that `lifted` makes these of; none if there are no such. It adds one to numbers of axes: one less
+  /// of the numbers to which it adds one here.
+  std::optional<OwnedParameters> without_axis(Size examples) const try {
+    struct Numbers final : ParameterVisitor {
+      std::vector<std::int64_t> all;
+      Numbers() : ParameterVisitor(Mode::reads) {}
+      void integer(std::int64_t& i) override { all.push_back(i); }
+    } own, lifted;
+    const Rules& rules = *op_.rules;
+    const OwnedParameters more = rules.lifted(op_.parameters, examples);
+    rules.parameters.walk(op_.parameters, own);
+    rules.parameters.walk(more.get(), lifted);
+    if (own.all.size() != lifted.all.size()) return std::nullopt;
+    struct Lower final : ParameterVisitor {
+      const std::vector<std::int64_t>&own, &lifted;
+      std::size_t next = 0;
+      Lower(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b)
+          : ParameterVisitor(Mode::edits), own(a), lifted(b) {}
+      void integer(std::int64_t& i) override {
+        i -= lifted[next] == own[next] + 1 ? 1 : 0;
+        ++next;
+      }
+    } lower(own.all, lifted.all);
+    OwnedParameters fewer(rules.parameters, op_.parameters, lower);
+    const OwnedParameters again = rules.lifted(fewer.get(), examples);
+    if (!rules.parameters.equal(again.get(), op_.parameters)) return std::nullopt;
+    return fewer;
+  } catch (const Error&) { return std::nullopt; }
+
+  const Op op_;
+  const DependenceOperands& x_;
+  Dependences& y_;
+  ElementSets& sets_;
+};
+
+}  // namespace
+
+Dependences dependences_of(Op op, const DependenceOperands& operands, const Types& results, ElementSets& sets) {
+  Dependences y;
+  for (const Type& type : results) y.push_back({.type = type, .of = {}, .all = empty_set, .number = {}});
+  Reader(op, operands, y, sets).read();
+  for (Dependence& of : y)
+    if (!is_floating(of.type.dtype) && !is_complex(of.type.dtype)) of.of.clear(), of.all = empty_set;
+  return y;
+}
+
+}  // namespace ricci::sparse

@@ -1,0 +1,178 @@
+// Sparse Jacobians and Hessians are the dense ones, under every transform; random functions are held against dense
+// derivatives.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+#include <ricci/sparse.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::ColorMode, rc::Sparsity, rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+Tensor stencil(const Tensor& x) { return sin(x) * x.roll(1, 0) - x.roll(-2, 0) * x[0]; }
+Tensor loss(const Tensor& x) { return (sin(x) * x.roll(1, 0) * x[0]).sum(); }
+Tensor point() { return rc::linspace(0.25, 2, 7, rc::float64); }
+
+TEST(SparseDerivatives, AreTheDenseOnesInEveryMode) {
+  const Tensor x = point(), dense = rc::jacfwd(stencil)(x);
+  const Sparsity pattern = rc::jacobian_sparsity(stencil, x);
+  for (const ColorMode mode : {ColorMode::columns, ColorMode::rows, ColorMode::both})
+    expect_close(rc::jacobian(stencil, rc::color(pattern, {.mode = mode}))(x).to_dense(), dense, 1e-14);
+  const Sparsity second = rc::hessian_sparsity(loss, x);
+  for (const ColorMode mode : {ColorMode::star, ColorMode::columns})
+    expect_close(rc::hessian(loss, rc::color(second, {.mode = mode}))(x).to_dense(), rc::hessian(loss)(x), 1e-14);
+}
+
+TEST(SparseDerivatives, MapDifferentiateAndCompile) {
+  const Tensor x = point(), xs = rc::stack({x, 2 * x, x.flip(0)}, 0);
+  for (const ColorMode mode : {ColorMode::columns, ColorMode::rows, ColorMode::both}) {
+    const auto jacobian = rc::jacobian(stencil, rc::color(rc::jacobian_sparsity(stencil, x), {.mode = mode}));
+    const auto dense = rc::jacfwd(stencil);
+    const auto sparse = [&](const Tensor& at) { return jacobian(at).to_dense(); };
+    expect_close(rc::vmap(sparse)(xs), rc::vmap(dense)(xs), 1e-14);
+    const auto squares = [](const Tensor& j) { return (j * j).sum(); };
+    const auto of_sparse = [&](const Tensor& at) { return squares(jacobian(at).values); };
+    const auto of_dense = [&](const Tensor& at) { return squares(dense(at)); };
+    expect_close(rc::grad(of_sparse)(x), rc::grad(of_dense)(x), 1e-13);
+    expect_close(rc::hessian(of_sparse)(x), rc::hessian(of_dense)(x), 1e-12);
+    expect_close(rc::jvp(sparse, x, x).second, rc::jvp(dense, x, x).second, 1e-13);
+    expect_close(rc::compile(jacobian)(x).to_dense(), dense(x), 1e-14);
+    expect_close(rc::compile(rc::vmap(jacobian))(xs).to_dense(), rc::vmap(dense)(xs), 1e-14);
+    expect_close(rc::vmap(rc::compile(sparse))(xs), rc::vmap(dense)(xs), 1e-14);
+    expect_close(rc::compile(rc::grad(of_sparse))(x), rc::grad(of_dense)(x), 1e-13);
+  }
+}
+
+struct Model {
+  Tensor scale, shifts;
+  int power = 2;
+};
+
+TEST(SparseDerivatives, OfTreesAndFurtherArguments) {
+  const Model model{rc::tensor(2., rc::float64), point()};
+  const Tensor at = point() * 0.5;
+  const auto f = [](const Model& m, const Tensor& x) {
+    return std::pair{pow(m.shifts, m.power) * m.scale, (m.shifts * x).sum()};
+  };
+  const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(f, model, at));
+  const auto dense = rc::jacrev([&](const Tensor& v) {
+    const auto [first, second] = f({v[0], v.slice(0, 1, 8)}, at);
+    return rc::cat({first, second.view({1})}, 0);
+  })(rc::ravel(model).vector);
+  expect_close(rc::jacobian(f, coloring)(model, at).to_dense(), dense, 1e-14);
+  EXPECT_LE(coloring.colors(), 4);
+}
+
+TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
+  const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(stencil, point()), {.mode = ColorMode::columns});
+  expect_error<rc::ValueError>([&] { rc::jacobian(stencil, coloring)(rc::ones({3})); },
+                               "jacobian: the argument has 3 elements, the pattern has 7 columns; find the pattern of "
+                               "this function at arguments of these shapes");
+  expect_error<rc::ValueError>([&] { rc::jacobian([](Tensor x) { return x.sum(); }, coloring)(point()); },
+                               "jacobian: the result has 1 elements, the pattern has 7 rows; find the pattern of this "
+                               "function at arguments of these shapes");
+  const rc::Coloring of_rows = rc::color(rc::hessian_sparsity(loss, point()), {.mode = ColorMode::rows});
+  expect_error<rc::ValueError>([&] { rc::hessian(loss, of_rows)(point()); },
+                               "hessian: the coloring has 7 colors of rows; use {.mode = rc::ColorMode::star}, or "
+                               "columns");
+}
+
+// ── random functions ──
+
+/// A function of a vector of 8, made of a few steps that mix, move, choose and loop. One Tensor in, one out.
+class RandomFunction {
+ public:
+  explicit RandomFunction(unsigned seed) {
+    std::mt19937 random(seed);
+    for (unsigned k = 2 + random() % 5; k > 0; --k) steps_.push_back({random() % kinds, random(), random() % 64});
+  }
+  Tensor operator()(const Tensor& x) const {
+    std::vector<Tensor> made{x};
+    for (const Step& step : steps_) made.push_back(applied(step, made.back(), made[step.other % made.size()]));
+    return made.back();
+  }
+
+ private:
+  struct Step {
+    unsigned kind;
+    std::uint64_t seed;
+    std::size_t other;
+  };
+  static constexpr unsigned kinds = 21;
+
+  static Tensor places(std::uint64_t seed, std::int64_t count, std::int64_t below) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(static_cast<std::int64_t>((seed >> (3 * i)) % below));
+    return rc::tensor(all);
+  }
+  static Tensor applied(const Step& step, const Tensor& x, const Tensor& y) {
+    const auto shift = static_cast<std::int64_t>(step.seed % 8);
+    switch (step.kind) {
+      case 0: return sin(x) + 0.5 * y;
+      case 1: return x * y.roll(shift, 0);
+      case 2: return rc::cat({x.slice(0, shift, 8), y.slice(0, 0, shift)}, 0);
+      case 3: return x.index({places(step.seed, 8, 8)});
+      case 4: return y.index_add(0, places(step.seed, 8, 8), tanh(x));
+      case 5: return rc::where(x > y, x, tanh(y.flip(0)));
+      case 6: return (x.view({2, 4}).t() * 1).view({8}) + y;
+      case 7: return x + tanh(y.view({2, 4}).sum(1)).index({places(step.seed, 8, 2)});
+      case 8: return matmul(x.view({4, 2}), rc::tensor({{1., 0.5}, {-0.5, 2.}}, rc::float64)).view({8});
+      case 9: return matmul(x.view({2, 2, 2}), tanh(y).view({2, 2, 2})).view({8});
+      case 10: return cumsum(x.view({2, 4}), 1).view({8}) * 0.5;
+      case 11:
+        return rc::cond(
+            x[shift] > 0, [](Tensor a, Tensor b) { return a * 2 + b; },
+            [](Tensor a, Tensor b) { return a.flip(0) * tanh(b); }, x, y);
+      case 12: return rc::fori_loop(0, 2, [&](Tensor, Tensor s) { return tanh(s.roll(1, 0)) + y; }, x);
+      case 13:
+        return rc::scan([](Tensor c, Tensor row) { return std::pair{tanh(c + row), c * row}; }, y[shift] * 1, x).second;
+      case 14:
+        return rc::while_loop([](Tensor s) { return (s * s).sum() > 2; },
+                              [](Tensor s) { return 0.5 * s + 0.125 * s.roll(1, 0); }, x);
+      case 15: return rc::vmap([](Tensor row) { return softmax(row, 0); })(x.view({4, 2})).view({8}) + y;
+      case 16: {
+        Tensor copy = x.clone();
+        copy.slice(0, shift, 8).copy_(y.slice(0, 0, 8 - shift));
+        return copy * x;
+      }
+      case 17: return rc::stack({x.slice(0, 0, 4), y.slice(0, 4, 8)}, 1).view({8});
+      case 18: return x.gather(0, argsort(y)) * 0.5;
+      case 19: return rc::fori_loop(0, 8, [&](Tensor i, Tensor s) { return s + 0.125 * y.index({i}) * x; }, x);
+      default: return x * floor(y) + rc::sqrt(1 + x * x);
+    }
+  }
+
+  std::vector<Step> steps_;
+};
+
+TEST(SparseDerivatives, OfRandomFunctionsAreTheDenseOnes) {
+  const char* const wanted = std::getenv("RICCI_FUZZ_PROGRAMS");
+  const unsigned programs = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 150;
+  const Tensor x = rc::linspace(-1.25, 1.5, 8, rc::float64);
+  for (unsigned seed = 0; seed < programs; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomFunction f(seed);
+    const Tensor dense = rc::jacfwd(f)(x);
+    const double size = 1 + abs(dense).max().item<double>();
+    if (!(size < 1e6)) continue;
+    const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(f, x));
+    expect_close(rc::jacobian(f, coloring)(x).to_dense() / size, dense / size, 1e-12);
+    const auto loss = [&](const Tensor& v) { return tanh(f(v)).sum(); };
+    const Tensor second = rc::hessian(loss)(x);
+    const double second_size = 1 + abs(second).max().item<double>();
+    if (!(second_size < 1e6)) continue;
+    const rc::Coloring colors = rc::color(rc::hessian_sparsity(loss, x), {.mode = ColorMode::columns});
+    expect_close(rc::hessian(loss, colors)(x).to_dense() / second_size, second / second_size, 1e-11);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
