@@ -814,17 +814,32 @@ std::vector<OfLane> by_lane(const Run& run, Variable v) {
   return lanes;
 }
 
-/// What must hold becomes one truth value, behind the outputs.
+/// By node: whether lanes may have different values.
+std::vector<bool> differs_by_lane(const LaneProgram& program) {
+  std::vector<bool> differs;
+  for (const ScalarStep& s : program.graph.steps()) {
+    const bool is_of_lane = s.kind == ScalarStep::Kind::lane ||
+                            (s.kind == ScalarStep::Kind::input && program.inputs[s.payload].place.stride != 0);
+    const auto differs_there = [&](Node n) { return n != no_node && differs[at(n)]; };
+    differs.push_back(is_of_lane || (s.kind != ScalarStep::Kind::total && std::ranges::any_of(s.from, differs_there)));
+  }
+  return differs;
+}
+
+/// What must hold becomes one truth value, behind the outputs. What is the same in all lanes is asked once.
 void require(LaneProgram& to) {
   ScalarGraph& graph = to.graph;
-  Node all = graph.number(DType::boolean, std::uint64_t{1});
-  std::vector<bool> seen(graph.steps().size());
+  const Node yes = graph.number(DType::boolean, std::uint64_t{1});
+  Node once = yes, in_each = yes;
+  std::vector<bool> seen(graph.steps().size()), by_lane(differs_by_lane(to));
   for (const Node n : to.required) {
+    Node& all = by_lane[at(n)] ? in_each : once;
     if (!seen[at(n)]) all = graph.word(Word::logical_and, all, n);
     seen[at(n)] = true;
   }
+  if (to.has_lanes && !graph.is(in_each, 1)) in_each = graph.total(Word::logical_and, in_each, yes);
+  const Node all = graph.word(Word::logical_and, once, in_each);
   if (graph.is(all, 1)) return;
-  if (to.has_lanes) all = graph.total(Word::logical_and, all, graph.number(DType::boolean, std::uint64_t{1}));
   to.outputs.push_back({all, {static_cast<int>(to.output_dtypes.size()), 0, 0, 0}});
   to.output_dtypes.push_back(DType::boolean);
 }

@@ -27,6 +27,8 @@ struct Location {
   In in = In::workspace;
   std::size_t number = 0;   ///< of the argument, the result, the constant, the state or the records
   std::int64_t offset = 0;  ///< in bytes
+
+  bool operator==(const Location&) const = default;
 };
 
 /// One kernel, run for each position of an outer axis.

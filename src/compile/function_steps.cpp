@@ -11,6 +11,7 @@
 
 #include "compile/elements.h"
 #include "compile/lane_steps.h"
+#include "compile/lifetimes.h"
 #include "compile/pieces.h"
 #include "interpreters/recorder.h"
 #include "kernels/strided.h"
@@ -101,16 +102,23 @@ struct Whole {
 /// The steps of one program.
 class Planner {
  public:
-  /// `during`: the step of the program around this one; none: there is none.
-  Planner(Whole& whole, Folded kernels, std::optional<std::size_t> during)
-      : whole_(whole), program_(std::move(kernels.program)), during_(during), placed_(body().types.size()) {
+  /// `during`: the step of the program around this one; none: there is none. `may_overwrite`: the arguments whose
+  /// memory the steps may overwrite.
+  Planner(Whole& whole, Folded kernels, std::optional<std::size_t> during, const Flags& may_overwrite)
+      : whole_(whole),
+        program_(std::move(kernels.program)),
+        during_(during),
+        placed_(body().types.size()),
+        lifetimes_(lifetimes_of(body(), may_overwrite, whole.calls_library)) {
     const std::size_t given = body().inputs.size() - kernels.constants.size();
     for (std::size_t i = given; i < body().inputs.size(); ++i)
       put_constant(body().inputs[i], kernels.constants[i - given]);
     for (const Constant& c : body().constants) put_constant(c.variable, wrap(c.value));
     whole.planned.programs.push_back(program_);
-    find_last_uses();
   }
+
+  /// Whether result number `k` may stand where argument number `k` stands: it lies there when the steps are done.
+  bool replaces_argument(std::size_t k) const { return lifetimes_.replaced_by(k) == k; }
 
   std::vector<Step> steps(const std::vector<Placed>& arguments, const std::vector<Location>& results) {
     for (std::size_t i = 0; i < arguments.size(); ++i) placed_[at(body().inputs[i])] = arguments[i];
@@ -121,8 +129,7 @@ class Planner {
     }
     for (std::size_t k = 0; k < results.size(); ++k) {
       const Placed& from = *placed_[at(body().outputs[k])];
-      const bool is_there = from.where.in == results[k].in && from.where.number == results[k].number &&
-                            from.where.offset == results[k].offset;
+      const bool is_there = from.where == results[k] && from.is_contiguous(type(body().outputs[k]).shape);
       if (!is_there) copy(body().outputs[k], results[k]);
     }
     return std::move(steps_);
@@ -144,18 +151,34 @@ class Planner {
         "argument, as rc::normal(key, shape) does, or let the function take the numbers");
   }
 
-  /// A view is read where the memory behind it is: that lives as long as its views.
-  void find_last_uses() {
-    last_use_.assign(body().types.size(), 0);
-    for (const Variable v : body().outputs) last_use_[at(v)] = body().equations.size();
-    for (std::size_t i = body().equations.size(); i-- > 0;) {
-      const Equation& e = body().equations[i];
-      std::size_t last = i;
-      const bool is_shown = e.rules->is_view || (Facts<AllowedOf>::of(*e.rules) && !e.outputs.empty());
-      if (is_shown) last = std::max(last, last_use_[at(e.outputs[0])]);
-      for (const Variable v : e.outputs) last_use_[at(v)] = std::max(last_use_[at(v)], i);  // read by none
-      for (const Variable v : e.inputs) last_use_[at(v)] = std::max(last_use_[at(v)], last);
+  static Lifetimes lifetimes_of(const ProgramBody& body, const Flags& may_overwrite, bool calls_library) {
+    Flags of_inputs = may_overwrite;
+    of_inputs.resize(body.inputs.size(), false);  // behind the arguments: constants
+    return {body, of_inputs, [&](const Equation& e) { return made_in(body, e, calls_library); }};
+  }
+  /// Of an equation that runs programs. Each part of a loop's state begins as an operand. So does what all branches
+  /// give in the memory of one operand.
+  static MadeIn made_in(const ProgramBody& body, const Equation& e, bool calls_library) {
+    MadeIn operands(e.outputs.size(), std::nullopt);
+    if (const auto turns = Facts<TurnsOf>::of(*e.rules)) {
+      const std::size_t state = turns(e.parameters.get(), operand_types(body, e)).state;
+      for (std::size_t i = 0; i < state; ++i) operands[i] = i;
     }
+    if (const auto branches = Facts<BranchesOf>::of(*e.rules); branches && calls_library) {
+      const std::vector<Branch> all = branches(e.parameters.get());
+      for (const Branch& one : all) {
+        const Folded inner = folded_here(*one.program);
+        const Lifetimes own = lifetimes_of(inner.program.body(), Flags(one.operands.size(), true), calls_library);
+        for (std::size_t k = 0; k < operands.size(); ++k) {
+          const std::optional<std::size_t> input = own.replaced_by(k);
+          const bool is_operand = input && *input < one.operands.size();
+          const auto operand = is_operand ? std::optional(one.operands[*input]) : std::nullopt;
+          if (&one == &all[0]) operands[k] = operand;
+          else if (operands[k] != operand) operands[k].reset();
+        }
+      }
+    }
+    return operands;
   }
   /// The step, of the program around this one if there is one.
   std::size_t during() const { return during_.value_or(now_); }
@@ -164,7 +187,7 @@ class Planner {
   Location room(std::int64_t bytes, std::size_t last) {
     return {Location::In::workspace, 0, whole_.workspace.take(bytes, during(), during_.value_or(last))};
   }
-  Location room_for(Variable v) { return room(bytes_of(type(v)), last_use_[at(v)]); }
+  Location room_for(Variable v) { return room(bytes_of(type(v)), lifetimes_.last_use(v)); }
 
   void run(const Equation& e) {
     const RecordedNest around = std::exchange(whole_.nest, joined(e.nest, whole_.nest));
@@ -186,15 +209,16 @@ class Planner {
       if (const std::optional<Passes> all = passes(e.parameters.get())) return run_passes(e, *all);
     if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
     if (const Program* const apart = program_apart(e)) return run_apart(e, resolved(*apart));
+    const auto places = Facts<AtPlacesOf>::of(*e.rules);
     if (whole_.calls_library) {
-      constexpr std::int64_t few = 256;
-      const auto is_small = [&](Variable v) { return type(v).shape.numel() <= few; };
+      const auto is_small = [&](Variable v) { return type(v).shape.numel() <= few_elements; };
       const bool may_move = std::ranges::all_of(e.inputs, is_small) && std::ranges::all_of(e.outputs, is_small);
-      if (!may_move || !moves(e)) call_library(e);
-      return;
+      if (may_move && moves(e)) return;
+      if (places && names_few(e, places(e.parameters.get()))) return go_to_places(e, places(e.parameters.get()));
+      return call_library(e);
     }
     if (moves(e)) return;
-    if (const auto places = Facts<AtPlacesOf>::of(*e.rules)) return go_to_places(e, places(e.parameters.get()));
+    if (places) return go_to_places(e, places(e.parameters.get()));
     if (const auto allowed = Facts<AllowedOf>::of(*e.rules)) return check(e, allowed(e.parameters.get()));
     if (Facts<StandInOf>::of(*e.rules)) return fill_rows(e);
     if (const auto blocks = Facts<BlocksOf>::of(*e.rules))
@@ -253,11 +277,29 @@ class Planner {
     if (!placed_[at(v)]->is_contiguous(type(v).shape)) put(v, copied(v));
     return placed_[at(v)]->where;
   }
-  /// The place of a variable that is a result of the program is that result's; another gets room in the workspace.
+  /// The place of a variable whose memory becomes a result of the program is that result's; another gets room in the
+  /// workspace.
   Location place_result(Variable v) {
-    const auto output = std::ranges::find(body().outputs, v);
+    const auto becomes = [&](Variable output) {
+      const Lies& place = lifetimes_.lies(output);
+      return place.in == v && place.is_whole(type(output)) && bytes_of(type(output)) == bytes_of(type(v));
+    };
+    const auto output = std::ranges::find_if(body().outputs, becomes);
     put(v, output != body().outputs.end() ? results_[at(output - body().outputs.begin())] : room_for(v));
     return placed_[at(v)]->where;
+  }
+  /// Where a result stands that begins as an operand, row by row: in its memory, where nobody reads the operand any
+  /// more.
+  Location place_as_operand(Variable result) {
+    const std::optional<Variable> operand = lifetimes_.made_in(result);
+    if (!operand || !placed_[at(*operand)]->is_contiguous(type(*operand).shape)) return place_result(result);
+    put(result, placed_[at(*operand)]->where);
+    return placed_[at(result)]->where;
+  }
+  /// Makes the first operand the result, of which a part is replaced then.
+  void begin_as_first_operand(const Equation& e) {
+    if (lifetimes_.made_in(e.outputs[0])) placed_[at(e.outputs[0])] = placed_[at(e.inputs[0])];
+    else copy(e.inputs[0], place_result(e.outputs[0]));
   }
 
   std::optional<Program> simpler_program(const Equation& e) const {
@@ -278,10 +320,19 @@ class Planner {
   }
   void call_library(const Equation& e) {
     CallStep step{std::ssize(whole_.planned.calls), {}, {}};
-    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}};
-    for (const Variable v : e.inputs) step.in.push_back(contiguous(v));
+    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}, .replaced = {}};
+    const bool replaces = e.rules->overwrite && lifetimes_.made_in(e.outputs[0]);
+    const bool lies_in_any_way = replaces && Facts<AtPlacesOf>::of(*e.rules);
+    for (const Variable v : e.inputs) {
+      const bool stays = lies_in_any_way && step.in.empty();
+      step.in.push_back(stays ? placed_[at(v)]->where : contiguous(v));
+    }
+    if (replaces) {
+      placed_[at(e.outputs[0])] = placed_[at(e.inputs[0])];
+      call.replaced = placed_[at(e.inputs[0])]->strides;
+    }
     for (const Variable v : e.outputs) {
-      step.out.push_back(place_result(v));
+      step.out.push_back(replaces ? step.in[0] : place_result(v));
       call.out.push_back(type(v));
     }
     whole_.planned.calls.push_back(std::move(call));
@@ -369,6 +420,12 @@ class Planner {
     std::int64_t i = 0;
     return std::ranges::all_of(sources, [&](const ElementSource& s) { return s.operand == 0 && s.element == i++; });
   }
+  /// `pairs`: of elements that are written and read.
+  static bool stays_where_it_was(const std::vector<std::int32_t>& pairs) {
+    for (std::size_t i = 0; i < pairs.size(); i += 2)
+      if (pairs[i] != pairs[i + 1]) return false;
+    return true;
+  }
   /// `zeros`: operands for which the operation gives what it writes by itself.
   void write_moves(const Equation& e, const std::vector<ElementSource>& sources, const std::vector<Strided>& zeros) {
     std::vector<std::vector<std::int32_t>> tables(zeros.size() + 1);  // by operand; the last: of its own numbers
@@ -378,6 +435,8 @@ class Planner {
       table.push_back(static_cast<std::int32_t>(i));
       table.push_back(static_cast<std::int32_t>(is_own ? static_cast<std::int64_t>(i) : sources[i].element));
     }
+    const bool replaces = lifetimes_.made_in(e.outputs[0]) && stays_where_it_was(tables[0]);
+    if (replaces) tables[0].clear();
     std::vector<Location> from;
     for (std::size_t k = 0; k < zeros.size(); ++k)
       from.push_back(tables[k].empty() ? Location() : contiguous(e.inputs[k]));
@@ -387,7 +446,7 @@ class Planner {
       e.rules->eval(e.parameters.get(), out, zeros);
       from.push_back(whole_.constant(wrap(own)));
     }
-    const Location to = place_result(e.outputs[0]);
+    const Location to = replaces ? place_as_operand(e.outputs[0]) : place_result(e.outputs[0]);
     const auto bytes = static_cast<std::int64_t>(element_size(type(e.outputs[0]).dtype));
     for (std::size_t k = 0; k < tables.size(); ++k) {
       const auto length = static_cast<std::int64_t>(tables[k].size());
@@ -416,10 +475,24 @@ class Planner {
 
   // ── elements at places ──
 
+  static constexpr std::int64_t few_elements = 256;
+
+  /// Sums of several terms are made in float64. A single float32 that is added to another gives the same in float32.
+  bool has_totals(const Equation& e, const AtPlaces& places) const {
+    const DType dtype = type(e.inputs[0]).dtype;
+    const bool adds_one_each = dtype == DType::float32 && type(e.inputs[2]).shape.numel() == 1;
+    return places.what == AtPlaces::What::adds && is_floating(dtype) && dtype != DType::float64 && !adds_one_each;
+  }
+  /// Whether code reads or writes the elements as fast as the library, and with the same bits.
+  bool names_few(const Equation& e, const AtPlaces& places) const {
+    const bool reads = places.what == AtPlaces::What::reads, adds = places.what == AtPlaces::What::adds;
+    const DType dtype = type(e.inputs[0]).dtype;
+    if (adds && (has_totals(e, places) || is_complex(dtype) || dtype == DType::boolean)) return false;
+    return type(reads ? e.outputs[0] : e.inputs[1]).shape.numel() <= few_elements;
+  }
   void go_to_places(const Equation& e, const AtPlaces& places) {
     const bool reads = places.what == AtPlaces::What::reads, adds = places.what == AtPlaces::What::adds;
     const Type& table = type(e.inputs[0]);
-    const bool is_narrow = is_floating(table.dtype) && table.dtype != DType::float64;
     if (adds && (is_complex(table.dtype) || table.dtype == DType::boolean))
       refuse("sums of " + to_string(table.dtype) + " at places that are computed");
     PlacesStep step{.what = places.what,
@@ -434,7 +507,7 @@ class Planner {
                     .indices = {},
                     .elements = table.shape.numel().raw(),
                     .totals = {}};
-    if (!reads) copy(e.inputs[0], place_result(e.outputs[0]));
+    if (!reads) begin_as_first_operand(e);
     const Placed from = *placed_[at(reads ? e.inputs[0] : e.outputs[0])];
     if (reads) place_result(e.outputs[0]);
     const Variable of_values = reads ? e.outputs[0] : e.inputs[1];
@@ -460,7 +533,7 @@ class Planner {
       step.indices.push_back(
           {index.where, {index.strides.begin(), index.strides.end()}, table.shape[axis].raw(), from.strides[axis]});
     }
-    if (adds && is_narrow) step.totals = room(8 * step.elements, now_).offset;
+    if (has_totals(e, places)) step.totals = room(8 * step.elements, now_).offset;
     steps_.push_back({std::move(step)});
   }
 
@@ -645,10 +718,14 @@ class Planner {
 
   // ── loops and branches ──
 
+  /// `may_overwrite`: none: no argument.
+  Planner planner_of(const Program& program, const Flags& may_overwrite = {}) {
+    Folded kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {});
+    return {whole_, std::move(kernels), during(), may_overwrite};
+  }
   std::vector<Step> steps_of(const Program& program, const std::vector<Placed>& arguments,
                              const std::vector<Location>& results) {
-    Folded kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {});
-    return Planner(whole_, std::move(kernels), during()).steps(arguments, results);
+    return planner_of(program).steps(arguments, results);
   }
   /// The operands from number `first` on that a program reads beside `own` inputs.
   void add_read(const Equation& e, std::size_t first, const Program& program, std::vector<Placed>& own) {
@@ -675,13 +752,20 @@ class Planner {
     std::vector<Location> made;
   };
 
-  /// A part of the state, which stands at `where` before and after the loop. Each turn makes the next one beside it.
-  void add_state(LoopStep& loop, Variable first, const Location& where, const Type& in, const Type& out, OfTurn& turn) {
+  /// A part of the state, which stands at `where` before and after the loop. Each turn makes the next one beside it, or
+  /// in its place where the turn replaces elements of it.
+  void add_state(LoopStep& loop, Variable first, const Location& where, const Type& in, const Type& out,
+                 bool is_replaced, OfTurn& turn) {
     constexpr std::int64_t small_bytes = 64;
     const std::int64_t bytes = bytes_of(out);
     assert(in.dtype == out.dtype && type(first).dtype == in.dtype && bytes_of(type(first)) == bytes);
+    if (placed_[at(first)]->where != where) copy(first, where);
+    if (is_replaced) {
+      turn.read.push_back(row_by_row(where, in));
+      turn.made.push_back(where);
+      return;
+    }
     const Location beside = room(bytes, now_);
-    copy(first, where);
     if (bytes > small_bytes) {
       const std::size_t number = whole_.planned.plan.states++;
       loop.states.push_back({number, where, beside, bytes});
@@ -698,9 +782,12 @@ class Planner {
     const ProgramBody& body = parts.body.body();
     auto input = body.inputs.begin();
     auto output = body.outputs.begin();
+    Planner planner =
+        planner_of(parts.body, Flags(parts.state.size() + parts.reads.size() + parts.streams.size(), true));
     OfTurn turn;
     for (std::size_t i = 0; i < parts.state.size(); ++i)
-      add_state(loop, parts.state[i], parts.results[i], body.types[at(*input++)], body.types[at(*output++)], turn);
+      add_state(loop, parts.state[i], parts.results[i], body.types[at(*input++)], body.types[at(*output++)],
+                planner.replaces_argument(i), turn);
     const std::vector<Placed> state = turn.read;
     for (const Stack& stack : parts.reads) {
       const Type& row = body.types[at(*input++)];
@@ -715,10 +802,10 @@ class Planner {
     }
     for (const Variable v : parts.streams) {
       const Type& place = body.types[at(*input++)];
-      add_state(loop, v, room(bytes_of(place), now_), place, body.types[at(*output++)], turn);
+      add_state(loop, v, room(bytes_of(place), now_), place, body.types[at(*output++)], false, turn);
     }
     add_read(e, parts.read_besides, parts.body, turn.read);
-    loop.body = steps_of(parts.body, turn.read, turn.made);
+    loop.body = planner.steps(turn.read, turn.made);
     return state;
   }
   /// `read`: the first operand that the condition reads besides the state.
@@ -743,7 +830,7 @@ class Planner {
     const std::size_t rows_end = turns.state + turns.rows, streams_out = body.outputs.size() - turns.streams;
     LoopParts parts{*turns.body, some(e, 0, turns.state), some(e, rows_end, turns.streams), {}, {},
                     {},          turns.read_by_body};
-    for (std::size_t i = 0; i < turns.state; ++i) parts.results.push_back(place_result(e.outputs[i]));
+    for (std::size_t i = 0; i < turns.state; ++i) parts.results.push_back(place_as_operand(e.outputs[i]));
     for (std::size_t i = turns.state; i < rows_end; ++i)
       parts.reads.push_back({contiguous(e.inputs[i]), bytes_of(body.types[at(body.inputs[i])])});
     for (std::size_t i = turns.state; i < streams_out; ++i)
@@ -802,11 +889,18 @@ class Planner {
   void branch(const Equation& e, const std::vector<Branch>& branches) {
     BranchStep step{contiguous(e.inputs[0]), type(e.inputs[0]).dtype, {}};
     std::vector<Location> results;
-    for (const Variable v : e.outputs) results.push_back(place_result(v));
+    for (const Variable v : e.outputs) results.push_back(place_as_operand(v));
+    const auto is_replaced = [&](const Placed& operand) {
+      return std::ranges::find(results, operand.where) != results.end();
+    };
     for (const Branch& one : branches) {
       std::vector<Placed> operands;
-      for (const std::size_t i : one.operands) operands.push_back(*placed_[at(e.inputs[i])]);
-      step.branches.push_back(steps_of(*one.program, operands, results));
+      Flags may_overwrite;
+      for (const std::size_t i : one.operands) {
+        operands.push_back(*placed_[at(e.inputs[i])]);
+        may_overwrite.push_back(is_replaced(operands.back()));
+      }
+      step.branches.push_back(planner_of(*one.program, may_overwrite).steps(operands, results));
     }
     steps_.push_back({std::move(step)});
   }
@@ -816,7 +910,7 @@ class Planner {
   std::optional<std::size_t> during_;
   std::vector<std::optional<Placed>> placed_;
   std::map<Variable, Tensor> constants_;
-  std::vector<std::size_t> last_use_;
+  Lifetimes lifetimes_;
   std::vector<Location> results_;
   std::vector<Step> steps_;
   std::size_t now_ = 0;  // the equation that is planned
@@ -836,7 +930,7 @@ PlannedFunction made_plan(const Folded& kernels, const std::string& name, const 
   for (std::size_t i = 0; i < made.plan.arguments; ++i)
     arguments.push_back(row_by_row({Location::In::argument, i}, body.types[at(body.inputs[i])]));
   for (std::size_t k = 0; k < made.plan.results; ++k) results.push_back({Location::In::result, k});
-  made.plan.steps = Planner(whole, kernels, std::nullopt).steps(arguments, results);
+  made.plan.steps = Planner(whole, kernels, std::nullopt, {}).steps(arguments, results);
   made.plan.workspace_bytes = whole.workspace.bytes();
   return made;
 }

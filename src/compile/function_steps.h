@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace ricci::compiled {
 struct LibraryCall {
   Equation equation;
   Types in, out;
+  std::optional<Strides> replaced;  ///< a part of the first operand is replaced in its memory, where it lies by these
 };
 
 /// A plan with what its steps refer to.

@@ -90,6 +90,14 @@ struct Recording {
 
 namespace {
 
+/// Whether the way back begins with the sum of such an input's cotangents: a step that reads one element of a table
+/// then adds to one element of the sum, not an array that is zero but for one element. The terms of a few elements are
+/// added together first, so that those of one step do not wait for those of the step before.
+bool begins_with_sum(const Type& type) {
+  constexpr std::int64_t few_elements = 64;
+  return type.shape.numel().hint() >= few_elements;
+}
+
 /// `at_least` says whose cotangents should be outputs, zeros if need be, `summed` which of them are added to a sum.
 Recording record(const Program& f, const Flags& active, Runs runs, const Flags& cotangents, const Flags& at_least,
                  const Flags& summed) {
@@ -111,18 +119,30 @@ Recording record(const Program& f, const Flags& active, Runs runs, const Flags& 
     cts.push_back(r.taken[i] ? tangent(again, type_of(taped.outputs[i])) : Tensor());
     if (r.taken[i]) r.cotangents.push_back(variable(cts[i]));
   }
-  const std::vector<Tensor> found = taped.record->pull_back(taped.output_slots, cts, taped.wanted_slots, true);
+  std::vector<int> slots = taped.output_slots;
+  std::vector<Tensor> begun(inputs.size());
+  for (std::size_t i = 0, next = 0; i < inputs.size(); ++i) {
+    if (!active[i]) continue;
+    const int slot = taped.wanted_slots[next++];
+    if (!summed[i] || !begins_with_sum(type_of(inputs[i]))) continue;
+    begun[i] = tangent(again, type_of(inputs[i]));
+    slots.push_back(slot);
+    cts.push_back(begun[i]);
+  }
+  const std::vector<Tensor> found = taped.record->pull_back(slots, cts, taped.wanted_slots, true);
   std::size_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Tensor gradient = active[i] ? found[next++] : Tensor();
+    const bool holds_sum = begun[i].defined() && gradient.defined();
+    if (holds_sum && !at_least[i] && variable(gradient) == variable(begun[i])) gradient = Tensor();
     if (!gradient.defined() && at_least[i]) gradient = zeros_of(type_of(inputs[i]));
     r.given.push_back(gradient.defined());
     if (!r.given[i]) continue;
     if (!(type_of(gradient) == type_of(inputs[i]))) gradient = fit(gradient, type_of(inputs[i]));
     if (summed[i]) {
-      const Tensor sum = tangent(again, type_of(inputs[i]));
+      const Tensor sum = holds_sum ? begun[i] : tangent(again, type_of(inputs[i]));
       r.sums.push_back(variable(sum));
-      gradient = sum + gradient;
+      if (!holds_sum) gradient = sum + gradient;
     }
     r.gradients.push_back(variable(gradient));
   }

@@ -125,6 +125,11 @@ Axes front_order(const Resolved& r) {
   return order;
 }
 
+/// As permute, but x itself where the axes stand so already.
+Tensor in_order(const Tensor& x, const Axes& order) {
+  return std::ranges::is_sorted(order) ? x : ops::permute(x, order);
+}
+
 IndexPlace place_of(const Tensor& x, const Resolved& r) { return {"index", r.own_axes, type_of(x).shape, true}; }
 
 std::int64_t index_rank(const Resolved& r) {
@@ -198,7 +203,7 @@ Tensor index(const Tensor& x, const std::vector<Index>& indices) {
   if (is_lone_truth_value(indices)) return index(unsqueeze(x, 0), {Index(reshape(indices[0].tensor, {1}))});
   const Resolved r = resolve(x, indices);
   if (r.indices.empty()) return r.view;
-  const Tensor rows = take_front(permute(r.view, front_order(r)), r.indices, place_of(x, r));
+  const Tensor rows = take_front(in_order(r.view, front_order(r)), r.indices, place_of(x, r));
   return moved_block(rows, 0, result_axis(r), index_rank(r));
 }
 
@@ -243,8 +248,8 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   SomeOverwritten some(r.view, "index_put_");
-  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r));
-  some.assign(ops::permute(front, back));
+  const Tensor front = put_front(in_order(r.view, order), values, r.indices, accumulate, place_of(*this, r));
+  some.assign(in_order(front, back));
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "primitive/writing.h"
+#include "program/structure.h"
 #include "ricci/no_grad.h"
 #include "ricci/primitive/element_rules.h"
 
@@ -43,6 +44,7 @@ struct Clone {
     return {{{}, {rand({2, 3})}}, {{}, {rand({})}}, {{}, {mT(rand({2, 3}))}}};
   }
 };
+[[maybe_unused]] const bool is_a_copy = copies_operand<Clone>();
 
 }  // namespace
 

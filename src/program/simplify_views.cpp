@@ -1,6 +1,7 @@
 // Rules of simplifying for views, and for parts of an array that are replaced.
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -57,6 +58,20 @@ bool Simplifier::sees_past_part(Equation& e) const {
   if (type_of(e.outputs[0]).rank() > 1 && !lies_dense(shown->inputs[0])) return false;
   e.inputs[0] = shown->inputs[0];
   return true;
+}
+
+/// `put (clone a) b` is `put a b`, and so it is behind views of the copy: what replaces a part of an array copies the
+/// array itself, or writes in its memory where nobody reads it any more.
+void Simplifier::sees_past_copy(Equation& e) {
+  if (!e.rules->overwrite) return;
+  std::vector<Equation> views;  // from the last one to the first
+  const Equation* made = maker(e.inputs[0]);
+  for (; made && made->rules->is_view; made = maker(made->inputs[0])) views.push_back(*made);
+  if (!made || !Facts<CopiesOperand>::of(*made->rules)) return;
+  Variable base = made->inputs[0];
+  for (const Equation& view : std::views::reverse(views))
+    base = added(view.rules, view.parameters, {base}, Type(type_of(view.outputs[0])));
+  e.inputs[0] = base;
 }
 
 /// `select[index=0] (put[select[index=0]] a b)` is b, and so is `put[slice[0:n]] a b` of an a of n rows.

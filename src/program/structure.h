@@ -36,6 +36,14 @@ bool replaces_part() {
   });
 }
 
+/// Of an operation that gives its operand once more, in memory of its own.
+///   const bool is_a_copy = copies_operand<Clone>();
+using CopiesOperand = bool (*)();
+template <class P>
+bool copies_operand() {
+  return Facts<CopiesOperand>::add(rules_of<P>, [] { return true; });
+}
+
 /// Some positions of an axis, side by side.
 struct AxisRun {
   std::int64_t axis;

@@ -1,0 +1,273 @@
+// Arrays that loops carry, read and write: a turn costs what it reads and writes, not what the array holds. Counted in
+// bytes of a plan: time is no test. And the elements are those of the function, whoever else reads the array.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compile/function_steps.h"
+#include "compile/lane_steps.h"
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+#include "support/thrown_by.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+using Function = std::function<Tensor(const Tensor&)>;
+using Pair = std::pair<Tensor, Tensor>;
+
+class ArraysInLoops : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+    rc::manual_seed(1);
+  }
+};
+
+/// `turns` turns that write one element each.
+Tensor map_of(const Tensor& x, std::int64_t turns) {
+  const auto step = [](const Tensor& t, const Tensor& s) {
+    const Tensor now = s.index({t});
+    return rc::index_put(s, {t + 1}, 3.2 * now * (1 - now));
+  };
+  return rc::fori_loop(0, turns, step, x);
+}
+
+// ── what a turn costs ──
+
+/// Bytes that a step writes. A kernel's results have their sizes, a call of the library those that it does not replace
+/// a part of.
+struct BytesOfStep {
+  const rc::compiled::PlannedFunction& of;
+
+  std::int64_t operator()(const rc::compiled::CopyStep& s) const {
+    std::int64_t bytes = s.element_bytes;
+    for (const std::int64_t size : s.shape) bytes *= size;
+    return bytes;
+  }
+  std::int64_t operator()(const rc::compiled::MoveStep& s) const { return s.element_bytes * s.count; }
+  std::int64_t operator()(const rc::compiled::PlacesStep& s) const {
+    std::int64_t bytes = static_cast<std::int64_t>(rc::element_size(s.dtype));
+    for (const std::int64_t size : s.shape) bytes *= size;
+    return bytes + (s.totals ? 8 * s.elements : 0);
+  }
+  std::int64_t operator()(const rc::compiled::CallStep& s) const {
+    const rc::compiled::LibraryCall& call = of.calls[static_cast<std::size_t>(s.number)];
+    return of_types(call.replaced ? rc::Types{call.in[1]} : call.out);
+  }
+  std::int64_t operator()(const rc::compiled::KernelStep& s) const {
+    const auto outputs = static_cast<std::int64_t>(s.plan->program.outputs.size());
+    std::int64_t lanes = 1;
+    for (const rc::compiled::Stage& stage : s.plan->stages)
+      if (stage.has_lane()) lanes = s.lanes;
+    return 8 * outputs * lanes * s.positions;
+  }
+  std::int64_t operator()(const rc::compiled::LoopStep& s) const {
+    std::int64_t bytes = of_all(s.body) + of_all(s.condition);
+    for (const auto* rows : {&s.reads, &s.writes})
+      for (const rc::compiled::RowCopy& row : *rows) bytes += row.bytes;
+    for (const rc::compiled::CopyStep& next : s.next) bytes += (*this)(next);
+    return bytes;
+  }
+  std::int64_t operator()(const rc::compiled::BranchStep& s) const {
+    std::int64_t most = 0;
+    for (const auto& branch : s.branches) most = std::max(most, of_all(branch));
+    return most;
+  }
+  template <class Other>
+  std::int64_t operator()(const Other&) const {
+    return 0;
+  }
+  std::int64_t of_all(const std::vector<rc::compiled::Step>& steps) const {
+    std::int64_t bytes = 0;
+    for (const rc::compiled::Step& step : steps) bytes += std::visit(*this, step.what);
+    return bytes;
+  }
+  static std::int64_t of_types(const rc::Types& types) {
+    std::int64_t bytes = 0;
+    for (const rc::Type& type : types) bytes += rc::bytes_of(type);
+    return bytes;
+  }
+};
+
+/// Bytes that the turns of a function's loops write, one turn of each loop.
+std::int64_t bytes_of_a_turn(const Function& f, const Tensor& x) {
+  rc::ProgramBody open = rc::trace(f)(x).simplified().body();
+  const std::shared_ptr<rc::SymbolTable> symbols = std::exchange(open.symbols, nullptr);
+  rc::Program program(rc::Shared<const rc::ProgramBody>(new rc::ProgramBody(std::move(open))));
+  const rc::Shape& shape = x.shape();
+  if (symbols)
+    program = program.in_call(
+        std::make_shared<const rc::CallSizes>(symbols, std::vector<rc::Size>(shape.begin(), shape.end())));
+  program = rc::compiled::with_kernels_throughout(rc::resolved(program));
+  const rc::compiled::PlannedFunction planned = rc::compiled::planned_in_library(program);
+  std::int64_t bytes = 0, loops = 0;
+  for (const rc::compiled::Step& step : planned.plan.steps)
+    if (const auto* const loop = std::get_if<rc::compiled::LoopStep>(&step.what)) {
+      bytes += BytesOfStep{planned}(*loop);
+      ++loops;
+    }
+  EXPECT_GT(loops, 0);
+  return bytes;
+}
+
+struct Case {
+  const char* name;
+  Function f;  // of an array of any size from 20 elements on
+};
+std::vector<Case> cases() {
+  const auto total = [](const Function& f) {
+    return [=](const Tensor& x) { return rc::grad([=](const Tensor& a) { return rc::square(f(a)).sum(); })(x); };
+  };
+  const auto all = [](const Tensor& x) { return map_of(x, 12); };
+  const auto read = [](const Tensor& x) {
+    const auto step = [&](const Tensor& s, const Tensor& t) { return Pair(s + rc::sin(x.index({t})), s); };
+    return rc::scan(step, rc::zeros({}, x.dtype()), rc::arange(12)).second;
+  };
+  const auto sums = [](const Tensor& x) {
+    const auto step = [](const Tensor& t, const Tensor& s) { return rc::index_put(s, {t + 1}, s.index({t}), true); };
+    return rc::fori_loop(0, 12, step, x);
+  };
+  const auto chosen = [](const Tensor& x) {
+    const auto put = [](const Tensor& s, const Tensor& t) { return rc::index_put(s, {t + 1}, s.index({t}) * 0.7); };
+    const auto leave = [](const Tensor& s, const Tensor&) { return s; };
+    const auto step = [=](const Tensor& t, const Tensor& s) { return rc::cond(s.index({t}) > 0.5, put, leave, s, t); };
+    return rc::fori_loop(0, 12, step, x);
+  };
+  const auto nested = [](const Tensor& x) {
+    const auto inner = [](const Tensor& t, const Tensor& s) { return rc::index_put(s, {t + 1}, s.index({t}) * 0.7); };
+    const auto step = [=](const Tensor& t, const Tensor& s) {
+      return rc::fori_loop(0, 3, inner, rc::index_put(s, {t}, s.index({t + 1})));
+    };
+    return rc::fori_loop(0, 12, step, x);
+  };
+  const auto slots = [](const Tensor& x) {
+    const auto step = [](const Tensor& s, const Tensor& t) {
+      return std::pair(rc::index_put(s, {t}, s.index({t - 1})), std::tuple<>());
+    };
+    return rc::scan(step, rc::outer(x, rc::ones({3})), rc::arange(1, 12)).first;
+  };
+  const auto until = [](const Tensor& x) {
+    const auto goes_on = [](const Pair& s) { return s.second < 12; };
+    const auto step = [](const Pair& s) {
+      return Pair(rc::index_put(s.first, {s.second + 1}, rc::sin(s.first.index({s.second}))), s.second + 1);
+    };
+    return rc::while_loop(goes_on, step, Pair(x, rc::zeros({}, rc::int64))).first;
+  };
+  return {{"write", all},  {"write, gradient", total(all)},  {"read", read},           {"read, gradient", total(read)},
+          {"add", sums},   {"add, gradient", total(sums)},   {"branch", chosen},       {"loop in a loop", nested},
+          {"rows", slots}, {"rows, gradient", total(slots)}, {"unknown length", until}};
+}
+
+TEST_F(ArraysInLoops, ATurnWritesAsManyBytesHoweverLargeTheArrayIs) {
+  for (const Case& c : cases())
+    EXPECT_EQ(bytes_of_a_turn(c.f, rc::rand({2000})), bytes_of_a_turn(c.f, rc::rand({4000}))) << c.name;
+}
+
+// ── what they give ──
+
+template <class F>
+void expect_what_it_gives(const char* name, const F& f, const Tensor& x) {
+  const Tensor before = x.clone();
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x));
+  EXPECT_TRUE(rc::equal(x, before)) << name << " changed its argument";
+}
+
+TEST_F(ArraysInLoops, GiveWhatTheFunctionGivesUnderTransforms) {
+  for (const std::int64_t n : {20, 300, 1200})
+    for (const Case& c : cases()) {
+      const Tensor x = rc::rand({n}, rc::float64);
+      const auto along = [&](const Tensor& a) { return rc::jvp(c.f, std::tuple(a), std::tuple(a * 0.5)).second; };
+      expect_what_it_gives(c.name, c.f, x);
+      expect_what_it_gives(c.name, along, x);
+      expect_what_it_gives(c.name, rc::vmap(c.f), rc::rand({3, n}, rc::float64));
+    }
+}
+
+TEST_F(ArraysInLoops, AreReadBeforeTheyAreOverwritten) {
+  const auto put = [](const Tensor& to, const Tensor& t, const Tensor& from) {
+    return rc::index_put(to, {t}, from.index({t + 1}) * 0.5);
+  };
+  const auto both = [=](const auto& next, std::size_t which) {
+    return [=](const Tensor& x) {
+      const Pair last = rc::fori_loop(0, 12, next, Pair(x, x * 2));
+      return which == 0 ? last.first : last.second;
+    };
+  };
+  const auto old = [=](const Tensor& t, const Pair& s) { return Pair(put(s.first, t, s.second), s.first); };
+  const auto swapped = [=](const Tensor& t, const Pair& s) {
+    return Pair(put(s.second, t, s.first), put(s.first, t + 1, s.second));
+  };
+  const auto twice = [=](const Tensor& t, const Pair& s) {
+    const Tensor y = put(s.first, t, s.second);
+    return Pair(y, y);
+  };
+  const auto after = [=](const Tensor& t, const Pair& s) {
+    const Tensor y = put(s.first, t, s.first);
+    return Pair(y + 0.1 * s.first, rc::index_put(s.second, {t}, s.first.index({t})));
+  };
+  const auto turned = [=](const Tensor& t, const Pair& s) {
+    return Pair(put(s.first, t, s.second).flip({0}), s.second);
+  };
+  const auto captured = [](const Tensor& x) {
+    const auto step = [&](const Tensor& t, const Tensor& s) {
+      return rc::index_put(s, {t}, x.index({t + 1}) * s.index({t}));
+    };
+    return rc::fori_loop(0, 12, step, x) + x;
+  };
+  const auto transposed = [](const Tensor& x) {
+    const auto step = [](const Tensor& t, const Tensor& s) {
+      return rc::index_put(s.t(), {t, t + 1}, s.index({t, t + 1})).t();
+    };
+    return rc::fori_loop(0, 12, step, rc::outer(x, x));
+  };
+  const auto overlapping = [](const Tensor& x) {
+    const auto step = [](const Tensor& t, const Tensor& s) {
+      const Tensor y = s.clone();
+      y.slice(0, 1, 4) = s.slice(0, 0, 3) * 0.5 + t;
+      y[0] = y[4] * 2;
+      return y;
+    };
+    return rc::fori_loop(0, 12, step, x);
+  };
+  for (const std::int64_t n : {20, 300}) {
+    const Tensor x = rc::rand({n}, rc::float64);
+    for (const std::size_t which : {0U, 1U}) {
+      expect_what_it_gives("old", both(old, which), x);
+      expect_what_it_gives("swapped", both(swapped, which), x);
+      expect_what_it_gives("twice", both(twice, which), x);
+      expect_what_it_gives("after", both(after, which), x);
+      expect_what_it_gives("turned", both(turned, which), x);
+    }
+    expect_what_it_gives("captured", captured, x);
+    expect_what_it_gives("transposed", transposed, x);
+    expect_what_it_gives("overlapping", overlapping, x);
+  }
+}
+
+TEST_F(ArraysInLoops, AnIndexOutOfRangeThrowsWhatTheFunctionThrowsAndLeavesTheArgument) {
+  const Tensor x = rc::rand({20}), before = x.clone();
+  const auto f = [](const Tensor& a) {
+    return rc::fori_loop(0, 30, [&](const Tensor& t, const Tensor& s) { return s + a.index({t}); }, rc::zeros({}));
+  };
+  const auto g = [](const Tensor& a) { return map_of(a, 30); };
+  const auto fast_f = rc::compile(f);
+  const auto fast_g = rc::compile(g);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(thrown_by([&] { fast_f(x); }), thrown_by([&] { f(x); }));
+    EXPECT_NE(thrown_by([&] { fast_g(x); }).find("index 20 is out of range"), std::string::npos);
+  }
+  EXPECT_TRUE(rc::equal(x, before));
+}
+
+}  // namespace
