@@ -11,3 +11,4 @@
 #include "ricci/transforms/trace.h"
 #include "ricci/transforms/vjp.h"
 #include "ricci/transforms/vmap.h"
+#include "ricci/transforms/vmap_with_index.h"

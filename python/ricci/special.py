@@ -46,6 +46,7 @@ from ._core import (  # noqa: F401
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
     sinc,
+    sinhc,
     softmax,
     spherical_bessel_j0,
     xlog1py,

@@ -4,7 +4,7 @@
 
 #include "arguments.h"
 #include "call.h"
-#include "ricci/transforms/runs.h"
+#include "ricci/transforms/vmap_with_index.h"
 #include "sizes.h"
 #include "transforms.h"
 
@@ -19,6 +19,7 @@ struct Vmapped {
   nb::object f;
   VmapOptions options;
   bool is_ragged = false;
+  bool with_index = false;
   runs::Place where;
   nb::object in_keys = {}, out_keys = {};  // the dims, where they hold dicts
 
@@ -39,7 +40,9 @@ struct Vmapped {
 
  private:
   Tree one_run(runs::BatchRun& run, const Tree& shown, nb::handle named) const {
-    const nb::object returned = call(f, rebuild(shown), PyDict_GET_SIZE(named.ptr()) ? named : nb::handle());
+    nb::object arguments = rebuild(shown);
+    if (with_index) arguments = nb::make_tuple(wrapped(runs::example_number())) + arguments;
+    const nb::object returned = call(f, arguments, PyDict_GET_SIZE(named.ptr()) ? named : nb::handle());
     Tree result = tree_of(returned);
     if (result.leaves.empty() && returned.is_none()) run.refuse("None");
     if (out_keys.is_valid()) require_keys(out_keys, *result.structure, "out_dims");
@@ -54,10 +57,11 @@ struct Vmapped {
   }
 };
 
+template <bool with_index>
 Vmapped vmap(nb::object f, nb::handle in_dims, nb::handle out_dims, nb::handle randomness, nb::handle chunk_size,
              const std::string& lanes, std::int64_t max_groups) {
-  require_function(f, "vmap");
-  Vmapped result{.f = std::move(f), .where = place_here()};
+  require_function(f, with_index ? "vmap_with_index" : "vmap");
+  Vmapped result{.f = std::move(f), .with_index = with_index, .where = place_here()};
   result.is_ragged = nb::isinstance<RaggedMark>(out_dims);
   result.options.in_dims = dims_from(in_dims, "in_dims");
   if (!result.is_ragged) result.options.out_dims = dims_from(out_dims, "out_dims");
@@ -80,15 +84,22 @@ void make_vmap(nb::module_& m) {
   nb::class_<Vmapped> c(m, "Vmapped", nb::type_slots(holds<&Vmapped::f>()));
   c.def("__call__", &Vmapped::operator());
   show_function(c);
-  m.def(
-      "vmap", vmap, nb::arg("func"), nb::arg("in_dims").none() = 0, nb::arg("out_dims").none() = 0, nb::kw_only(),
-      nb::arg("randomness") = "error", nb::arg("chunk_size") = nb::none(), nb::arg("lanes") = "together",
-      nb::arg("max_groups") = 65536,
+  const auto define = [&m](const char* name, auto* function, const char* text) {
+    m.def(name, function, nb::arg("func"), nb::arg("in_dims").none() = 0, nb::arg("out_dims").none() = 0, nb::kw_only(),
+          nb::arg("randomness") = "error", nb::arg("chunk_size") = nb::none(), nb::arg("lanes") = "together",
+          nb::arg("max_groups") = 65536, text);
+  };
+  define(
+      "vmap", vmap<false>,
       "Maps a function over one axis of its Tensors: vmap(f)(x) is stack([f(x[0]), f(x[1]), ...]), with one run of "
       "f.\n\n"
       "in_dims, out_dims: an axis, None, or a tree of those over the arguments and the result. randomness: \"error\", "
       "\"different\" or \"same\" for draws in f. chunk_size: examples at a time. lanes=\"split\": examples may part "
       "at an `if`. out_dims=ricci.ragged: results whose first size differs. Arguments by name are not mapped.");
+  define("vmap_with_index", vmap<true>,
+         "vmap of a function whose first argument is the number of the example, an int64 Tensor: vmap_with_index(f)(x) "
+         "is stack([f(0, x[0]), f(1, x[1]), ...]).\n\n"
+         "Arguments are those of vmap; in_dims are of what follows the number.");
 }
 
 }  // namespace ricci::python

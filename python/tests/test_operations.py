@@ -518,6 +518,7 @@ CASES |= {
     "nextafter": (dict(input=t([1.0], rc.float64), other=2.0), np.nextafter([1.0], 2.0)),
     "frexp": (dict(input=t(X)), np.frexp(X)),
     "sinc": (dict(input=t(X)), np.sinc(X)),
+    "sinhc": (dict(input=t(X)), np.sinh(X) / X),
     "gelu_tanh": (
         dict(input=t(X)),
         0.5 * X * (1 + np.tanh(math.sqrt(2 / math.pi) * (X + 0.044715 * X**3))),

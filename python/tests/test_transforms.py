@@ -22,6 +22,18 @@ def test_vmap_maps_grad_maps_and_all_nest():
     expect(rc.jvp(rc.grad(cube), (X,), (rc.ones_like(X),))[1], 6 * np.asarray(X))
 
 
+def test_vmap_with_index_tells_the_number_of_the_example():
+    f = lambda i, x: {"number": i, "value": x + 10 * i}
+    for chunk in (None, 2):
+        found = rc.vmap_with_index(f, chunk_size=chunk)(X)
+        assert found["number"].tolist() == [0, 1, 2]
+        expect(found["value"], np.asarray(X) + [0, 10, 20])
+    inner = lambda i, row: rc.vmap_with_index(lambda j, x, i: x + 10 * i + j, in_dims=(0, None))(row, i)
+    assert rc.vmap_with_index(inner)(rc.zeros((2, 3))).tolist() == [[0, 1, 2], [10, 11, 12]]
+    with pytest.raises(rc.TypeError, match="vmap_with_index: a function is needed"):
+        rc.vmap_with_index(3)
+
+
 def test_an_operation_in_place_gives_its_argument_back():
     x = X.clone()
     assert rc.vmap(rc.sin_)(x) is x

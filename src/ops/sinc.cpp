@@ -1,4 +1,4 @@
-// sin(w x) / (w x) for w = pi and for w = 1, and its derivatives, which are right at 0.
+// sin(w x) / (w x) for w = pi and for w = 1, sinh(x) / x, and their derivatives, which are right at 0.
 #include <cmath>
 #include <numbers>
 
@@ -20,8 +20,15 @@ template <class T>
 struct Circle {
   T sine, cosine;
 };
+/// Of sin(w x) / (w x). `border`: up to which w x the k-th derivative is the series, with so many `terms`.
+struct Waves {
+  static constexpr double ulps = 4;
+  static constexpr bool is_hyperbolic = false;
+  static double border(double k) { return std::numbers::pi * (0.5 + 0.1 * k); }
+  static std::int64_t terms(std::int64_t k) { return 14 + k / 2; }
+};
 /// w, and the sine and cosine of w x, of which whole turns are taken off x where w is pi.
-struct HalfTurn {
+struct HalfTurn : Waves {
   static constexpr const char* name = "sinc";
   static constexpr long double w = std::numbers::pi_v<long double>;
   template <class T>
@@ -31,7 +38,7 @@ struct HalfTurn {
     return {sign * scalar::sin(angle), sign * scalar::cos(angle)};
   }
 };
-struct Radian {
+struct Radian : Waves {
   static constexpr const char* name = "spherical_bessel_j0";
   static constexpr long double w = 1;
   template <class T>
@@ -40,29 +47,48 @@ struct Radian {
     return {scalar::sin(turned), scalar::cos(turned)};
   }
 };
+/// sinh and cosh over exp(|x| / 2): sinh and cosh themselves overflow before sinh(x) / x does.
+struct Hyperbola {
+  static constexpr const char* name = "sinhc";
+  static constexpr long double w = 1;
+  static constexpr double ulps = 6;
+  static constexpr bool is_hyperbolic = true;
+  static double border(double k) { return 4 + k / 2; }
+  static std::int64_t terms(std::int64_t k) { return 18 + k; }
+  template <class T>
+  static Circle<T> circle(T x) {
+    const T grows = scalar::exp(scalar::abs(x) * T(0.5)) * T(0.5);
+    const T falls = scalar::exp(scalar::abs(x) * T(-1.5)) * T(0.5);
+    const T sine = grows - falls;
+    return {scalar::select(scalar::less(x, T(0)), -sine, sine), grows + falls};
+  }
+};
 
-/// The derivative of some order. Near 0 it is the series of Σ (-1)^m (w x)^(2m) / (2m + 1)!, differentiated term by
+/// The derivative of some order. Near 0 it is the series of Σ (∓1)^m (w x)^(2m) / (2m + 1)!, differentiated term by
 /// term; farther away x f⁽ᵏ⁾ + k f⁽ᵏ⁻¹⁾ = w^(k-1) sin(w x + k pi / 2), which is the k-th derivative of
-/// x f = sin(w x) / w. The border lies where neither loses more than three digits.
+/// x f = sin(w x) / w. For sinh it is sinh(x) or cosh(x) in turn. The border lies where neither loses more than three
+/// digits.
 template <class Unit>
 struct SincDerivative {
   using kind = Elementwise;
   static constexpr const char* name = Unit::name;
   static constexpr long double w = Unit::w;
-  static constexpr double ulps = 4;
+  static constexpr double ulps = Unit::ulps;
   static constexpr unsigned keeps = input(0);
   static constexpr double tolerance_factor = 64;
   static constexpr std::int64_t most = 16;
   BoundedNumber<0, most> order;
 
   template <class T> auto formula(T x) const {
-    const auto border = static_cast<double>(std::numbers::pi / w) * (0.5 + 0.1 * static_cast<double>(order));
+    const double border = Unit::border(static_cast<double>(order)) / static_cast<double>(w);
     const auto is_near = scalar::less(scalar::abs(x), T(border));
-    return scalar::select(is_near, series(scalar::select(is_near, x, T(0)), 14 + order / 2),
+    return scalar::select(is_near, series(scalar::select(is_near, x, T(0)), Unit::terms(order)),
                           recurrence(scalar::select(is_near, T(1), x)));
   }
-  /// What a rounding of w x, or of a term of the recurrence, may change.
-  template <class T> T unit(T x) const {
+  /// What a rounding of w x, or of a term of the recurrence, may change: a wave's terms cancel.
+  template <class T> T unit(T x) const
+    requires(!Unit::is_hyperbolic)
+  {
     return number<T>(std::pow(w, static_cast<double>(order))) / scalar::max(T(1), scalar::abs(x) * number<T>(w));
   }
   Tensor partial(const Tensor& x, const Tensor&) const {
@@ -86,11 +112,11 @@ struct SincDerivative {
   /// Of the series: what x^(2m-k) is multiplied by, and that of the next term over it.
   long double coefficient(std::int64_t m) const {
     const auto n = static_cast<long double>(2 * m), k = static_cast<long double>(order);
-    return (m % 2 == 0 ? 1 : -1) * std::pow(w, n) / ((n + 1) * std::tgamma(n - k + 1));
+    return (m % 2 == 0 || Unit::is_hyperbolic ? 1 : -1) * std::pow(w, n) / ((n + 1) * std::tgamma(n - k + 1));
   }
   long double quotient(std::int64_t m) const {
     const auto n = static_cast<long double>(2 * m), k = static_cast<long double>(order);
-    return -w * w * (n + 1) / ((n + 3) * (n + 2 - k) * (n + 1 - k));
+    return (Unit::is_hyperbolic ? 1 : -1) * w * w * (n + 1) / ((n + 3) * (n + 2 - k) * (n + 1 - k));
   }
   template <class T>
   T recurrence(T x) const {
@@ -98,10 +124,13 @@ struct SincDerivative {
     T y = sine / (x * number<T>(w));
     long double power = 1;  // w^(k - 1)
     for (std::int64_t k = 1; k <= order; ++k, power *= w) {
-      const long double factor = k % 4 == 2 || k % 4 == 3 ? -power : power;
+      const bool is_negative = !Unit::is_hyperbolic && (k % 4 == 2 || k % 4 == 3);
+      const long double factor = is_negative ? -power : power;
       y = ((k % 2 == 1 ? cosine : sine) * number<T>(factor) - T(static_cast<double>(k)) * y) / x;
     }
-    return y;
+    if constexpr (!Unit::is_hyperbolic) return y;
+    const T half = scalar::exp(scalar::abs(x) * T(0.5));
+    return scalar::select(scalar::isinf(half), (order % 2 == 1 ? x : scalar::abs(x)) * half, y * half);
   }
 };
 
@@ -110,9 +139,8 @@ struct SincDerivative {
 namespace ops {
 
 Tensor sinc(const Tensor& x) { return apply(SincDerivative<HalfTurn>{{0}}, x); }
-Tensor spherical_bessel_j0(const Tensor& x) {
-  return of_real(SincDerivative<Radian>{{0}}, "spherical_bessel_j0", x);
-}
+Tensor sinhc(const Tensor& x) { return apply(SincDerivative<Hyperbola>{{0}}, x); }
+Tensor spherical_bessel_j0(const Tensor& x) { return of_real(SincDerivative<Radian>{{0}}, "spherical_bessel_j0", x); }
 
 }  // namespace ops
 }  // namespace ricci

@@ -48,6 +48,10 @@ Tensor polar(const Tensor& radius, const Tensor& angle);
 /// sin(pi x) / (pi x), 1 at 0, with derivatives of every order there too; real. 4 ulp of the greater of |sinc x| and
 /// 1 / |pi x|.
 Tensor sinc(const Tensor& x);
+/// sinh(x) / x, 1 at 0, with derivatives of every order there too; real. 6 ulp. It overflows where its value does, in
+/// float64 beyond |x| = 717.
+///   rc::Tensor y = rc::sinhc(x);
+Tensor sinhc(const Tensor& x);
 
 // ── the normal distribution and the gamma function ──
 
