@@ -109,9 +109,9 @@ void CheckedBranches::remember(std::uint64_t key) {
   known_[next_.fetch_add(1, std::memory_order_relaxed) % known_.size()].store(key, std::memory_order_relaxed);
 }
 
-int TypingOfBranch::Inside::one_deeper() {
+int depth_of_branches() {
   const int depth = this_thread.typing_depth;
-  if (depth == deepest_typing) throw GivenUp();
+  if (depth == deepest_typing) throw UncheckedBranch();
   return depth < 0 ? depth : depth + 1;
 }
 

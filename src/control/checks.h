@@ -47,21 +47,12 @@ inline constexpr const char* kept_by_program = "a program keeps one";
 /// kind.
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other);
 
-/// While it lives, a branch is written down for its result's type alone. Conditionals may stand four deep in such a
-/// branch; a deeper one, as in recursion, is not checked.
-class TypingOfBranch {
- public:
-  /// Thrown through the user's functions.
-  struct GivenUp {};
-  /// While it lives, the branches of a conditional are written down. Throws GivenUp.
-  class Inside {
-    static int one_deeper();
-    const With<&ThreadContext::typing_depth> depth_{one_deeper()};
-  };
-
- private:
-  const With<&ThreadContext::typing_depth> depth_{0};
-};
+/// While it lives, a branch is written down for its result's type alone, at this depth.
+using TypingOfBranch = With<&ThreadContext::typing_depth>;
+/// The depth of a conditional's branches. Conditionals may stand four deep in a branch that is written down for its
+/// type alone. A deeper one, as in recursion, is not checked: throws an `UncheckedBranch` through the user's functions.
+int depth_of_branches();
+struct UncheckedBranch {};
 
 /// Throws ValueError unless a predicate or index of this type has one element.
 void require_one_element(const char* name, const Type& type);

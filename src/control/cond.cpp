@@ -21,7 +21,7 @@ using tree::AnyTree;
 /// The type of a branch's result. None: the branch cannot be recorded, as it looks at values.
 std::optional<ResultTypes> types_of(const char* name, const Choice& branch, Arguments operands) {
   try {
-    const TypingOfBranch typing;
+    const TypingOfBranch typing(0);
     function::ClosureRun run(name);
     run.enter(tree::walk_of(operands));
     const AnyTree result = branch.f(std::move(operands));
@@ -56,7 +56,7 @@ void check_branches_left_out(const char* name, const Parting& parting, std::span
 /// The conditional as one operation of the program that is being recorded.
 AnyTree record_branches(const char* name, const Tensor& question, std::span<const Choice> branches,
                         const Arguments& operands) {
-  const TypingOfBranch::Inside inside;
+  const TypingOfBranch deeper(depth_of_branches());
   AnyTree first, result;
   std::vector<Closure> recorded;
   OwnStreams own;
