@@ -82,6 +82,8 @@ void Lifetimes::find_last_uses(const Flags& may_overwrite,
     }
     for (const Variable v : e.outputs) use(v, i);  // read by none
     for (const Variable v : e.inputs) use(v, i);
+    // Where a view has to copy, it shows a copy of its operand, which takes the operand's place.
+    if (shows(e)) use(e.inputs[0], last_use_[at(lies(e.outputs[0]).in)]);
   }
   const std::vector<std::size_t> of_memory = last_use_;
   for (std::size_t v = 0; v < last_use_.size(); ++v) last_use_[v] = of_memory[at(lies_[v].in)];

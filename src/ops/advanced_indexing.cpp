@@ -248,8 +248,8 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   SomeOverwritten some(r.view, "index_put_");
-  const Tensor front = put_front(in_order(r.view, order), values, r.indices, accumulate, place_of(*this, r));
-  some.assign(in_order(front, back));
+  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r));
+  some.assign(ops::permute(front, back));
   return *this;
 }
 

@@ -359,6 +359,18 @@ TEST_F(NativeFunction, StatesMaySwapBeReturnedTwiceAndSeenThroughViews) {
   expect_what_it_gives(rc::grad(in_a_scan), rc::rand({6}));
 }
 
+TEST_F(NativeFunction, CopiesThatViewsHaveToMakeLiveAsLongAsTheViews) {
+  const auto both = [](const Tensor& a, const Tensor& b) {
+    const Tensor x = a.reshape({3, 1}).expand({3, 4}).reshape({12}), y = b.expand({3, 4}).reshape({12});
+    return rc::stack({x, y}, 1);
+  };
+  expect_what_it_gives(both, rc::rand({3}), rc::rand({4}));
+  const auto turned = [](const Tensor& a, const Tensor& b) {
+    return rc::matmul(a.permute({1, 0, 2}).reshape({3, 8}), b.permute({1, 0, 2}).reshape({8, 3}));
+  };
+  expect_what_it_gives(turned, rc::rand({2, 3, 4}), rc::rand({4, 2, 3}));
+}
+
 TEST_F(NativeFunction, StatesThatNoTurnReadsKeepWhatTheLastTurnMade) {
   const auto overwrites = [](const Tensor& a, const Tensor& b) {
     return rc::fori_loop(0, 3, [](const Tensor&, const Pair& s) { return Pair(s.second, s.second + 1); }, Pair(a, b));
