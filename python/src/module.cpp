@@ -58,4 +58,5 @@ NB_MODULE(_core, m) {
   make_functions(m);
   make_library(m);
   make_optim(m);
+  make_sparse(m);
 }

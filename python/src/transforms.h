@@ -14,5 +14,6 @@ void make_functions(nanobind::module_& m);    // functions.cpp
 void make_tape(nanobind::module_& m);         // tape.cpp
 void make_library(nanobind::module_& m);      // library.cpp
 void make_optim(nanobind::module_& m);        // optim.cpp
+void make_sparse(nanobind::module_& m);       // sparse.cpp
 
 }  // namespace ricci::python

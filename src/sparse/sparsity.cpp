@@ -143,8 +143,12 @@ std::ostream& operator<<(std::ostream& out, const Sparsity& sparsity) {
 
 namespace sparse {
 
-Sparsity sparsity_of(const VectorFunction& f, const Tensor& x, where_t where) {
-  const auto tangent = [&](const Tensor& point, const Tensor& direction) { return jvp(f, point, direction).second; };
+Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where) {
+  const auto tangent = [&](const Tensor& point, const Tensor& direction) {
+    return runs::jvp({call::any_function<Tensor, Tensor>(f), name, where}, call::any_list(Tensor(point)),
+                     call::any_list(Tensor(direction)), false)
+        .tangent.take<Tensor>();
+  };
   const Type type = type_of(x);
   const Tensor shape_alone = zeros(type.shape, type.dtype);
   const Program program =

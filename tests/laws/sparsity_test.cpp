@@ -3,7 +3,7 @@
 
 #include <ricci/sparse.h>
 
-#include <string_view>
+#include <algorithm>
 
 #include "law.h"
 

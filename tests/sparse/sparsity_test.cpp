@@ -158,6 +158,13 @@ TEST(Sparsity, InsideOtherTransformsIsTheSame) {
   })(rc::ones({3}));
 }
 
+TEST(Sparsity, OfFunctionsThatThrowNamesTheCall) {
+  expect_error<rc::ValueError>(
+      [] { rc::jacobian_sparsity([](Tensor x) { return x + rc::ones({2}); }, rc::ones({3})); },
+      "add: shapes do not broadcast: f32[3] and f32[2]; axis -1 is 3 against 2, and neither is 1\n"
+      "  inside jacobian_sparsity{at}, inside trace{at}");
+}
+
 TEST(Sparsity, GrowsWithTheNonzerosAlone) {
   const rc::Sparsity pattern = rc::jacobian_sparsity([](Tensor x) { return x * x.roll(1, 0); }, rc::ones({100'000}));
   EXPECT_EQ(pattern.nnz(), 200'000);

@@ -11,7 +11,6 @@
 
 #include "ricci/ravel.h"
 #include "ricci/transforms/grad.h"
-#include "ricci/transforms/jvp.h"
 
 namespace ricci {
 
@@ -64,8 +63,8 @@ namespace sparse {
 
 using VectorFunction = std::function<Tensor(const Tensor&)>;
 
-/// Of the derivative of a function from a vector to a vector, as forward mode computes it.
-Sparsity sparsity_of(const VectorFunction& f, const Tensor& x, where_t where);
+/// Of the derivative of a function from a vector to a vector, as forward mode computes it. `name` is for errors.
+Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where);
 
 /// f of these arguments, each a copy of its own.
 template <class F, class A, class... Rest>
@@ -84,6 +83,19 @@ VectorFunction of_loss(const F& f, const Unravel<A>& unravel, const Rest&... res
   return [&](const Tensor& vector) -> Tensor { return called(f, unravel(vector), Rest(rest)...); };
 }
 
+template <class F, class A, class... Rest>
+Sparsity jacobian_sparsity(const F& f, where_t where, const A& x, const Rest&... rest) {
+  const auto [vector, unravel] = ravel(x);
+  return sparsity_of("jacobian_sparsity", of_vector(f, unravel, rest...), vector, where);
+}
+template <class F, class A, class... Rest>
+Sparsity hessian_sparsity(const F& f, where_t where, const A& x, const Rest&... rest) {
+  const auto [vector, unravel] = ravel(x);
+  const VectorFunction loss = of_loss(f, unravel, rest...);
+  const auto gradient = [&](const Tensor& v) { return grad(loss, where)(v); };
+  return sparsity_of("hessian_sparsity", gradient, vector, where);
+}
+
 }  // namespace sparse
 
 /// Which elements of the Jacobian of f by its first argument may be nonzero: rows are the elements of the result,
@@ -92,18 +104,25 @@ VectorFunction of_loss(const F& f, const Unravel<A>& unravel, const Rest&... res
 /// written down as a program, as by `trace`, with its derivative. The sets of elements that each element depends on
 /// pass through this program. Errors as of jvp and trace; ValueError where these sets take more than 8 GB.
 ///   rc::Sparsity pattern = rc::jacobian_sparsity([](Tensor x) { return x * x.roll(1, 0); }, rc::ones({6}));
+/// A class for the reason that vjp is.
 template <class F, class A, class... Rest>
-Sparsity jacobian_sparsity(const F& f, const A& x, const Rest&... rest) {
-  const auto [vector, unravel] = ravel(x);
-  return sparse::sparsity_of(sparse::of_vector(f, unravel, rest...), vector, where_t::current());
-}
+struct jacobian_sparsity : Sparsity {
+  jacobian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
+      : Sparsity(sparse::jacobian_sparsity(f, where, x, rest...)) {}
+};
+template <class F, class A, class... Rest>
+jacobian_sparsity(const F&, const A&, const Rest&...)
+    -> jacobian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
+jacobian_sparsity(Unary*, const Tensor&) -> jacobian_sparsity<Unary*, Tensor>;
 
 /// The same of the Hessian of a loss. What is linear has no nonzeros there.
 template <class F, class A, class... Rest>
-Sparsity hessian_sparsity(const F& f, const A& x, const Rest&... rest) {
-  const auto [vector, unravel] = ravel(x);
-  const sparse::VectorFunction loss = sparse::of_loss(f, unravel, rest...);
-  return sparse::sparsity_of([&](const Tensor& v) { return grad(loss)(v); }, vector, where_t::current());
-}
+struct hessian_sparsity : Sparsity {
+  hessian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
+      : Sparsity(sparse::hessian_sparsity(f, where, x, rest...)) {}
+};
+template <class F, class A, class... Rest>
+hessian_sparsity(const F&, const A&, const Rest&...)
+    -> hessian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
 
 }  // namespace ricci

@@ -1,0 +1,147 @@
+"""Sparse derivatives: patterns of Jacobians and Hessians, colorings, and sparse matrices as trees.
+
+    coloring = sparse.color(sparse.jacobian_sparsity(f, x))   # once
+    j = sparse.jacobian(f, coloring)(x)                       # at each point: a Sparse
+    step = sparse.gmres(j, -f(x))
+
+An argument or result of f may be a tree: its elements count in the order of `rc.ravel_pytree`.
+"""
+
+from dataclasses import dataclass
+
+from ._core import Tensor, _sparse, from_numpy, grad, ravel_pytree
+
+Sparsity, Coloring = _sparse.Sparsity, _sparse.Coloring
+color = _sparse.color
+
+
+@dataclass
+class Sparse:
+    """A matrix, or several with one pattern: a tree. Transforms leave the pattern alone and see the values."""
+
+    sparsity: Sparsity
+    values: Tensor  # [batch…, nnz], row by row
+
+    @staticmethod
+    def of_coordinates(rows, columns, values, shape):
+        """Nonzeros at pairs of places, in any order; those at one place are added."""
+        return Sparse(*_sparse.of_coordinates(rows, columns, values, *shape))
+
+    @staticmethod
+    def of_dense(matrix, sparsity):
+        """The elements of [batch…, rows, columns] at the places of the pattern."""
+        return Sparse(sparsity, _sparse.of_dense(matrix, sparsity))
+
+    @staticmethod
+    def from_scipy(matrix):
+        """Of a SciPy matrix or array; the values of one in CSR are shared, not copied."""
+        csr = matrix.tocsr()
+        if not csr.has_canonical_format:
+            csr = csr.copy()
+            csr.sum_duplicates()
+        crow, col = (from_numpy(numbers.astype("int64")) for numbers in (csr.indptr, csr.indices))
+        return Sparse(Sparsity(*csr.shape, crow, col), from_numpy(csr.data))
+
+    def to_scipy(self):
+        """A scipy.sparse.csr_array that shares the memory of the values and of the pattern, which is not to be written."""
+        from scipy.sparse import csr_array
+
+        if self.values.dim() != 1:
+            raise ValueError(f"to_scipy: there are several matrices, values {tuple(self.values.shape)}; convert each")
+        data = self.values.detach().numpy()
+        matrix = csr_array((self.sparsity.rows, self.sparsity.columns), dtype=data.dtype)
+        matrix.data = data
+        matrix.indptr, matrix.indices = self.sparsity.crow_indices().numpy(), self.sparsity.col_indices().numpy()
+        return matrix
+
+    @property
+    def shape(self):
+        return (*self.values.shape[:-1], self.sparsity.rows, self.sparsity.columns)
+
+    @property
+    def T(self):  # noqa: N802: NumPy's name
+        return self.transpose()
+
+    def to_dense(self):
+        """[batch…, rows, columns]"""
+        return _sparse.to_dense(self.sparsity, self.values)
+
+    def transpose(self):
+        """Of the last two axes."""
+        return Sparse(*_sparse.transpose(self.sparsity, self.values))
+
+    def diagonal(self):
+        """[batch…, min(rows, columns)]"""
+        return _sparse.diagonal(self.sparsity, self.values)
+
+    def sum(self, axis):
+        """Over the rows, axis -2, or over the columns, axis -1."""
+        return _sparse.sum(self.sparsity, self.values, axis)
+
+    def __matmul__(self, x):
+        return _sparse.matmul(self.sparsity, self.values, x)
+
+    def __rmatmul__(self, x):
+        return _sparse.matmul_from_left(x, self.sparsity, self.values)
+
+    def __add__(self, other):
+        return Sparse(*_sparse.add(self.sparsity, self.values, other.sparsity, other.values))
+
+    def __sub__(self, other):
+        return self + other * -1
+
+    def __mul__(self, number):
+        return Sparse(self.sparsity, self.values * number)
+
+    __rmul__ = __mul__
+
+
+def _of_vector(f, args, argnums, gives_loss=False):
+    """f as a function of the elements of one argument, and these elements."""
+    vector, unravel = ravel_pytree(args[argnums])
+
+    def of_vector(v):
+        found = f(*args[:argnums], unravel(v), *args[argnums:][1:])
+        return found if gives_loss else ravel_pytree(found)[0]
+
+    return of_vector, vector
+
+
+def jacobian_sparsity(f, *args, argnums=0):
+    """Which elements of the Jacobian of f by an argument may be nonzero, for every value of that argument."""
+    return _sparse.sparsity_of(*_of_vector(f, args, argnums))
+
+
+def hessian_sparsity(f, *args, argnums=0):
+    """The same of the Hessian of a loss."""
+    loss, vector = _of_vector(f, args, argnums, gives_loss=True)
+    return _sparse.sparsity_of(grad(loss), vector)
+
+
+def jacobian(f, coloring, argnums=0):
+    """jacobian(f, coloring)(*args): the Jacobian as a Sparse, one derivative for each color."""
+
+    def at(*args):
+        return Sparse(coloring.sparsity, _sparse.jacobian_of(*_of_vector(f, args, argnums), coloring))
+
+    return at
+
+
+def hessian(f, coloring, argnums=0):
+    """hessian(f, coloring)(*args): the Hessian of a loss, one product with the Hessian for each color."""
+
+    def at(*args):
+        return Sparse(coloring.sparsity, _sparse.hessian_of(*_of_vector(f, args, argnums, True), coloring))
+
+    return at
+
+
+def _solver(method):
+    def solve(a, b, **options):
+        return method(a.__matmul__ if isinstance(a, Sparse) else a, b, **options)
+
+    solve.__name__, solve.__doc__ = method.__name__, method.__doc__
+    return solve
+
+
+cg, bicgstab, gmres = _solver(_sparse.cg), _solver(_sparse.bicgstab), _solver(_sparse.gmres)
