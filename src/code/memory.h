@@ -24,6 +24,9 @@ class Memory {
 
   llvm::Value* input(int tensor) { return pointer(in, ins_, tensor); }
   llvm::Value* output(int tensor) { return pointer(out, outs_, tensor); }
+  /// Where the tensors are known, no list of them is read.
+  void place_input(int tensor, llvm::Value* where) { ins_[tensor] = where; }
+  void place_output(int tensor, llvm::Value* where) { outs_[tensor] = where; }
   DType output_dtype(int tensor) const { return plan_.program.output_dtypes[at(tensor)]; }
   /// The place of an element in lane `lane` (null: it serves all), in elements.
   llvm::Value* place(const Place& p, llvm::Value* lane);

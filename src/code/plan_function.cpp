@@ -1,13 +1,18 @@
 // Steps of a plan as code. Sizes and places are numbers here.
 #include "code/plan_function.h"
 
+#include <llvm/IR/MDBuilder.h>
+
+#include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "code/plan_functions.h"
+#include "code/registers.h"
 #include "code/words.h"
 #include "compile/pieces.h"
 
@@ -32,6 +37,7 @@ class PlanFunction {
     if (module_.getFunction(plan_.name))
       return "the object calls a function called " + plan_.name + "; choose another name";
     function_->setName(plan_.name);
+    if (!in_place_.empty()) keep_in_registers(module_, *function_);
     return {};
   }
 
@@ -63,10 +69,24 @@ class PlanFunction {
   Value in_list(Value list, std::size_t i) {
     return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
   }
-  Value argument(std::size_t i) { return is_in_lists() ? in_list(parameter(0), i) : parameter(i); }
-  Value result(std::size_t i) { return is_in_lists() ? in_list(parameter(1), i) : parameter(plan_.arguments + i); }
+  Value argument(std::size_t i) { return is_in_lists() ? listed(arguments_, 0, i) : parameter(i); }
+  Value result(std::size_t i) { return is_in_lists() ? listed(results_, 1, i) : parameter(plan_.arguments + i); }
+  /// Read once, in the first block.
+  Value listed(std::map<std::size_t, Value>& known, std::size_t list, std::size_t i) {
+    Value& pointer = known[i];
+    if (pointer) return pointer;
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_, entry_->begin());
+    return pointer = in_list(parameter(list), i);
+  }
   Value workspace() { return parameter(is_in_lists() ? 2 : plan_.arguments + plan_.results); }
-  Value in_workspace(std::int64_t offset) { return moved(workspace(), count(offset)); }
+  Value in_workspace(std::int64_t offset) {
+    const auto behind = own_.upper_bound(offset);
+    if (behind == own_.begin()) return moved(workspace(), count(offset));
+    const auto& [begin, part] = *std::prev(behind);
+    const bool is_inside = offset < begin + part.bytes;
+    return is_inside ? moved(part.memory, count(offset - begin)) : moved(workspace(), count(offset));
+  }
   Value moved(Value pointer, Value bytes) { return b_.CreateGEP(b_.getInt8Ty(), pointer, bytes); }
   Value pointer(const Location& l) {
     switch (l.in) {
@@ -83,13 +103,16 @@ class PlanFunction {
   Value on_stack(llvm::Type* type, std::size_t elements) {
     const llvm::IRBuilder<>::InsertPointGuard guard(b_);
     b_.SetInsertPoint(entry_, entry_->begin());
-    return b_.CreateAlloca(type, b_.getInt64(elements));
+    return b_.CreateAlloca(llvm::ArrayType::get(type, elements));
   }
 
-  /// f(i) for each i below n.
+  /// f(i) for each i below n. In registers each i is a number: what stands at places that are not known does not.
   void repeat(std::int64_t n, const std::function<void(Value)>& f) {
+    if (n == 1 || is_in_registers_) {
+      for (std::int64_t i = 0; i < n; ++i) f(count(i));
+      return;
+    }
     if (n == 0) return;
-    if (n == 1) return f(count(0));
     auto *const loop = block("loop"), *const done = block("done"), *const before = b_.GetInsertBlock();
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
@@ -108,6 +131,8 @@ class PlanFunction {
   // ── copies ──
 
   void copy_element(Value to, Value from, std::int64_t bytes) {
+    const llvm::Align any(1);
+    if (is_in_registers_) return static_cast<void>(b_.CreateMemCpy(to, any, from, any, count(bytes)));  // of any type
     llvm::Type* const type = b_.getIntNTy(static_cast<unsigned>(8 * bytes));
     b_.CreateAlignedStore(b_.CreateAlignedLoad(type, from, llvm::Align(1)), to, llvm::Align(1));
   }
@@ -117,7 +142,7 @@ class PlanFunction {
     bool lies_row_by_row = true;
     for (std::size_t axis = s.shape.size(); axis-- > 0; elements *= s.shape[axis])
       lies_row_by_row = lies_row_by_row && (s.strides[axis] == elements || s.shape[axis] == 1);
-    if (lies_row_by_row) copy_bytes(pointer(s.to), pointer(s.from), elements * s.element_bytes);
+    if (lies_row_by_row) copy_elements(pointer(s.to), pointer(s.from), elements * s.element_bytes, s.element_bytes);
     else copy_axis(s, 0, pointer(s.from), count(0));
   }
   /// `row`: the number of the row in the result, of those along the axes before this one.
@@ -137,11 +162,20 @@ class PlanFunction {
     repeat(s.count, [&](Value i) {
       const auto element = [&](std::uint64_t of_pair, Value base) {
         Value const place = b_.CreateAdd(b_.CreateMul(i, count(2)), b_.getInt64(of_pair));
-        Value const number = b_.CreateLoad(b_.getInt32Ty(), b_.CreateGEP(b_.getInt32Ty(), table, place));
+        Value number = b_.CreateLoad(b_.getInt32Ty(), b_.CreateGEP(b_.getInt32Ty(), table, place));
+        if (is_in_registers_) number = number_in(s.table, place);
         return moved(base, b_.CreateMul(b_.CreateZExt(number, b_.getInt64Ty()), count(s.element_bytes)));
       };
       copy_element(element(0, to), element(1, from), s.element_bytes);
     });
+  }
+
+  /// Of a table of 32-bit numbers.
+  Value number_in(const Location& table, Value place) {
+    const std::uint64_t bytes = 4 * llvm::cast<llvm::ConstantInt>(place)->getZExtValue();
+    std::uint32_t number = 0;
+    std::memcpy(&number, plan_.constants[table.number].data() + at(table.offset) + bytes, sizeof number);
+    return b_.getInt32(number);
   }
 
   // ── elements at places ──
@@ -315,11 +349,16 @@ class PlanFunction {
   // ── what the library computes ──
 
   void run(const CallStep& s) {
-    Value const in = on_stack(b_.getPtrTy(), s.in.size()), out = on_stack(b_.getPtrTy(), s.out.size());
-    for (std::size_t k = 0; k < s.in.size(); ++k) put(in, k, pointer(s.in[k]));
-    for (std::size_t k = 0; k < s.out.size(); ++k) put(out, k, pointer(s.out[k]));
-    go_on_if_zero(call_library(Callee::What::call_step, b_.getInt32Ty(),
-                               {parameter(3), b_.getInt64(static_cast<std::uint64_t>(s.number)), in, out}));
+    std::vector<Value> in, out;
+    for (const Location& l : s.in) in.push_back(pointer(l));
+    for (const Location& l : s.out) out.push_back(pointer(l));
+    call_step(s.number, in, out);
+  }
+  void call_step(std::int64_t number, const std::vector<Value>& from, const std::vector<Value>& to) {
+    Value const in = on_stack(b_.getPtrTy(), from.size()), out = on_stack(b_.getPtrTy(), to.size());
+    for (std::size_t k = 0; k < from.size(); ++k) put(in, k, from[k]);
+    for (std::size_t k = 0; k < to.size(); ++k) put(out, k, to[k]);
+    go_on_if_zero(call_library(Callee::What::call_step, b_.getInt32Ty(), {parameter(3), count(number), in, out}));
   }
   Value call_library(Callee::What function, llvm::Type* result, llvm::ArrayRef<Value> arguments) {
     llvm::SmallVector<llvm::Type*> types;
@@ -344,7 +383,25 @@ class PlanFunction {
 
   // ── loops and branches ──
 
+  /// Memory of a loop's own is the function's, where the loop's state may stand in registers: so LLVM sees each use.
   void run(const LoopStep& s) {
+    const bool begins = s.is_in_registers && !is_in_registers_;
+    if (begins) {
+      is_in_registers_ = true;
+      for (const WorkspacePart& part : s.own) {
+        Value const memory = on_stack(b_.getInt8Ty(), at(part.bytes));
+        llvm::cast<llvm::AllocaInst>(memory)->setAlignment(llvm::Align(64));
+        own_[part.offset] = {part.bytes, memory};
+      }
+    }
+    for (const CopyStep& copy : s.begin) run(copy);
+    turn(s);
+    for (const CopyStep& copy : s.end) run(copy);
+    if (!begins) return;
+    is_in_registers_ = false;
+    own_.clear();
+  }
+  void turn(const LoopStep& s) {
     auto *const head = block("head"), *const turn = block("turn"), *const done = block("done");
     auto* const before = b_.GetInsertBlock();
     b_.CreateBr(head);
@@ -368,12 +425,17 @@ class PlanFunction {
     if (is_in_lists()) ask_now_and_then(i);
     if (s.records) add_record(*s.records, i);
     Value const row = s.is_backward ? b_.CreateSub(b_.CreateSub(turns, count(1)), i) : static_cast<Value>(i);
-    for (const RowCopy& copy : s.reads) copy_bytes(pointer(copy.row), row_of(copy, row), copy.bytes);
+    for (const RowCopy& copy : s.reads)
+      copy_elements(pointer(copy.row), row_of(copy, row), copy.bytes, copy.element_bytes);
     run(s.body);
-    for (const RowCopy& copy : s.writes) copy_bytes(row_of(copy, row), pointer(copy.row), copy.bytes);
+    for (const RowCopy& copy : s.writes)
+      copy_elements(row_of(copy, row), pointer(copy.row), copy.bytes, copy.element_bytes);
     for (const CopyStep& copy : s.next) run(copy);
+    if (is_in_registers_)
+      for (const AlternatingState& state : s.states)
+        copy_elements(pointer(state.first), pointer(state.second), state.bytes, state.element_bytes);
     i->addIncoming(b_.CreateAdd(i, count(1)), b_.GetInsertBlock());
-    for (std::size_t k = 0; k < s.states.size(); ++k) {
+    for (std::size_t k = 0; k < alternating.size() / 2; ++k) {
       const auto& [state, next] = states_[s.states[k].number];
       alternating[2 * k]->addIncoming(next, b_.GetInsertBlock());
       alternating[2 * k + 1]->addIncoming(state, b_.GetInsertBlock());
@@ -427,6 +489,8 @@ class PlanFunction {
       for (const AlternatingState& state : s.states) places.emplace_back(pointer(state.first), pointer(state.second));
     }
     for (std::size_t k = 0; k < s.states.size(); ++k) {
+      if (is_in_registers_) states_[s.states[k].number] = places[k];
+      if (is_in_registers_) continue;
       for (Value const place : {places[k].first, places[k].second}) {
         all.push_back(b_.CreatePHI(b_.getPtrTy(), 2));
         all.back()->addIncoming(place, before);
@@ -437,7 +501,7 @@ class PlanFunction {
   }
   /// After an odd number of turns the state is copied to its first place.
   void end_states(const LoopStep& s, Value turns) {
-    if (s.states.empty()) return;
+    if (s.states.empty() || is_in_registers_) return;
     auto *const odd = block("odd"), *const even = block("even");
     b_.CreateCondBr(b_.CreateTrunc(turns, b_.getInt1Ty()), odd, even);
     b_.SetInsertPoint(odd);
@@ -453,9 +517,11 @@ class PlanFunction {
                      b_.getInt32(static_cast<std::uint32_t>(first_limit) + static_cast<std::uint32_t>(number)));
     return beyond;
   }
-  /// Whether the caller wants the function to end, at some of the turns.
+  /// Whether the caller wants the function to end, at some of the turns. A turn in registers takes nanoseconds; turns
+  /// of loops inside each other are counted together.
   void ask_now_and_then(Value turn) {
-    constexpr std::uint64_t turns = 16;
+    const std::uint64_t turns = is_in_registers_ ? 1 << 12 : 16;
+    if (is_in_registers_) turn = count_turn();
     auto *const asks = block("asks"), *const next = block("next");
     Value const of_turns = b_.CreateAnd(turn, b_.getInt64(turns - 1));
     b_.CreateCondBr(b_.CreateICmpEQ(of_turns, b_.getInt64(turns - 1)), asks, next);
@@ -464,8 +530,25 @@ class PlanFunction {
     b_.CreateBr(next);
     b_.SetInsertPoint(next);
   }
+  Value count_turn() {
+    if (!turns_) {
+      turns_ = on_stack(b_.getInt64Ty(), 1);
+      const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+      b_.SetInsertPoint(llvm::cast<llvm::Instruction>(turns_)->getNextNode());
+      b_.CreateStore(count(0), turns_);
+    }
+    Value const turn = b_.CreateLoad(b_.getInt64Ty(), turns_);
+    b_.CreateStore(b_.CreateAdd(turn, count(1)), turns_);
+    return turn;
+  }
   Value row_of(const RowCopy& copy, Value row) {
     return moved(pointer(copy.stack), b_.CreateMul(row, count(copy.step)));
+  }
+  /// In registers one by one, so that each may stand in a register of its own.
+  void copy_elements(Value to, Value from, std::int64_t bytes, std::int64_t element_bytes) {
+    if (!is_in_registers_) return copy_bytes(to, from, bytes);
+    for (std::int64_t i = 0; i < bytes; i += element_bytes)
+      copy_element(moved(to, count(i)), moved(from, count(i)), element_bytes);
   }
   void copy_bytes(Value to, Value from, std::int64_t bytes) {
     constexpr std::int64_t few = 256;
@@ -544,15 +627,21 @@ class PlanFunction {
     std::int64_t lanes, filled;
   };
 
+  /// Of one lane.
+  Frame frame_of(const KernelStep& s, Value slots) {
+    return {on_stack(b_.getPtrTy(), s.in.size()),
+            on_stack(b_.getPtrTy(), s.out.size() + 1),
+            slots,
+            on_stack(b_.getInt8Ty(), 1),
+            1,
+            0};
+  }
   void run(const KernelStep& s) {
+    if (s.stands_in_place) return run_in_place(s);
     const bool is_filled = s.filled() > 0;
     const std::int64_t lanes = is_filled ? s.lanes_together : s.lanes;
-    const Frame frame{on_stack(b_.getPtrTy(), s.in.size()),
-                      on_stack(b_.getPtrTy(), s.out.size() + 1),
-                      in_workspace(s.slots),
-                      on_stack(b_.getInt8Ty(), 1),
-                      lanes,
-                      s.filled()};
+    Frame frame = frame_of(s, in_workspace(s.slots));
+    frame.lanes = lanes, frame.filled = s.filled();
     repeat(s.positions, [&](Value i) {
       std::vector<Value> in, out;
       for (std::size_t k = 0; k < s.in.size(); ++k) in.push_back(at_position(s.in[k], s.in_steps[k], i));
@@ -564,14 +653,91 @@ class PlanFunction {
         const Callee call{.what = Callee::What::kernel_call, .kernel = s.own_code};
         b_.CreateStore(address_of(b_, machine_, call), frame.slots);
       }
-      store_givens(s, frame, in);
+      store_givens(s, frame.slots, frame.filled, in);
       if (is_filled) fill_lanes(s, in);
-      const bool may_fail = s.plan->program.output_dtypes.size() > s.out.size();
-      if (may_fail) b_.CreateStore(b_.getInt8(1), frame.holds);
+      if (may_fail(s)) b_.CreateStore(b_.getInt8(1), frame.holds);
       run_stages(s, frame);
       if (is_filled) copy_results_back(s, out);
-      if (may_fail) go_on_if(is_true(frame.holds));
+      if (may_fail(s)) go_on_if(is_true(frame.holds));
     });
+  }
+
+  const InPlace& in_place(const KernelStep& s) {
+    const auto known = in_place_.find(s.plan);
+    if (known != in_place_.end()) return known->second;
+    const std::string name = plan_.name + "_in_place" + std::to_string(in_place_.size());
+    return in_place_[s.plan] = write_in_place(module_, *s.plan, static_cast<int>(s.in.size()), machine_, name);
+  }
+  void run_in_place(const KernelStep& s) {
+    std::vector<Value> in, out, all;
+    for (const Location& l : s.in) in.push_back(pointer(l));
+    for (const Location& l : s.out) out.push_back(pointer(l));
+    Value const slots = on_stack(b_.getInt64Ty(), at(s.plan->slot_count)), holds = on_stack(b_.getInt8Ty(), 1);
+    store_givens(s, slots, 0, in);
+    all.insert(all.end(), in.begin(), in.end());
+    all.insert(all.end(), out.begin(), out.end());
+    if (may_fail(s)) all.push_back(holds);
+    all.push_back(slots);
+    const InPlace& code = in_place(s);
+    b_.CreateCall(code.function, all);
+    if (code.may_be_large) {
+      auto *const careful = block("careful"), *const usual = block("usual");
+      Value const is_large = b_.CreateICmpNE(b_.CreateLoad(b_.getInt64Ty(), slots), count(0));
+      b_.CreateCondBr(is_large, careful, usual, llvm::MDBuilder(b_.getContext()).createBranchWeights(1, 1 << 20));
+      b_.SetInsertPoint(careful);
+      run_carefully(s, in, out, holds);
+      b_.CreateBr(usual);
+      b_.SetInsertPoint(usual);
+    }
+    if (may_fail(s)) go_on_if(is_true(holds));
+  }
+  static bool may_fail(const KernelStep& s) { return s.plan->program.output_dtypes.size() > s.out.size(); }
+  /// By code that is called: it gets copies, so that the address of what stands in registers is nobody's.
+  void run_carefully(const KernelStep& s, const std::vector<Value>& in, const std::vector<Value>& out, Value holds) {
+    const std::vector<Input>& inputs = s.plan->program.inputs;
+    const std::vector<Output>& outputs = s.plan->program.outputs;
+    const auto size_of = [](DType d) { return static_cast<std::int64_t>(element_size(d)); };
+    const auto output_size = [&](const Output& y) {
+      return size_of(s.plan->program.output_dtypes[at(y.place.tensor)]);
+    };
+    std::vector<std::int64_t> in_bytes(in.size(), 1), out_bytes(out.size() + 1, 1);
+    const auto reach = [](std::int64_t& bytes, const Place& place, std::int64_t size) {
+      bytes = std::max(bytes, (place.base + 1) * size);
+    };
+    for (const Input& x : inputs) reach(in_bytes[at(x.place.tensor)], x.place, size_of(x.dtype));
+    for (const Output& y : outputs) reach(out_bytes[at(y.place.tensor)], y.place, output_size(y));
+    std::vector<Value> in_copies, out_copies;
+    const auto room = [&](std::int64_t bytes) {
+      Value const memory = on_stack(b_.getInt8Ty(), at(bytes));
+      llvm::cast<llvm::AllocaInst>(memory)->setAlignment(llvm::Align(64));
+      return memory;
+    };
+    for (const std::int64_t bytes : in_bytes) in_copies.push_back(room(bytes));
+    for (std::size_t k = 0; k < out.size(); ++k) out_copies.push_back(room(out_bytes[k]));
+    for (const Given& given : s.plan->program.givens)  // what is read by its address: all of it
+      if (given.what == Given::What::address) in_copies[at(given.tensor)] = in[at(given.tensor)];
+    const auto copy = [&](Value to, Value from, const Place& place, std::int64_t size) {
+      if (to != from) copy_element(moved(to, count(place.base * size)), moved(from, count(place.base * size)), size);
+    };
+    for (const Input& x : inputs)
+      copy(in_copies[at(x.place.tensor)], in[at(x.place.tensor)], x.place, size_of(x.dtype));
+    call_carefully(s, in_copies, out_copies, holds);
+    for (const Output& y : outputs)
+      if (at(y.place.tensor) < out.size())
+        copy(out[at(y.place.tensor)], out_copies[at(y.place.tensor)], y.place, output_size(y));
+  }
+  void call_carefully(const KernelStep& s, const std::vector<Value>& in, const std::vector<Value>& out, Value holds) {
+    if (s.careful_call >= 0) {
+      call_step(s.careful_call, in, out);
+      return static_cast<void>(b_.CreateStore(b_.getInt8(1), holds));
+    }
+    const Frame frame = frame_of(s, on_stack(b_.getInt64Ty(), at(s.plan->slot_count)));
+    for (std::size_t k = 0; k < in.size(); ++k) put(frame.in, k, in[k]);
+    for (std::size_t k = 0; k < out.size(); ++k) put(frame.out, k, out[k]);
+    put(frame.out, out.size(), frame.holds);
+    store_givens(s, frame.slots, 0, in);
+    run_stages(s, frame);
+    if (may_fail(s)) copy_element(holds, frame.holds, 1);
   }
   Value at_position(const Location& l, std::int64_t step, Value i) {
     return moved(pointer(l), b_.CreateMul(i, count(step)));
@@ -586,15 +752,15 @@ class PlanFunction {
     return s.filled() > 0 && offsets[k] >= 0 ? in_workspace(s.copied + offsets[k]) : own;
   }
 
-  void store_givens(const KernelStep& s, const Frame& frame, const std::vector<Value>& in) {
+  void store_givens(const KernelStep& s, Value slots, std::int64_t filled, const std::vector<Value>& in) {
     const std::vector<Given>& givens = s.plan->program.givens;
     for (std::size_t k = 0; k < givens.size(); ++k) {
       if (s.plan->given[k] < 0) continue;
       const Given::What what = givens[k].what;
       const Value value = what == Given::What::address ? b_.CreatePtrToInt(in[at(givens[k].tensor)], b_.getInt64Ty())
                           : what == Given::What::size  ? count(s.sizes[k])
-                                                       : count(frame.filled);
-      b_.CreateStore(value, b_.CreateConstGEP1_64(b_.getInt64Ty(), frame.slots, at(s.plan->given[k])));
+                                                       : count(filled);
+      b_.CreateStore(value, b_.CreateConstGEP1_64(b_.getInt64Ty(), slots, at(s.plan->given[k])));
     }
   }
 
@@ -679,9 +845,19 @@ class PlanFunction {
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock *entry_ = nullptr, *fails_ = nullptr;
   std::vector<llvm::GlobalVariable*> constants_;
+  std::map<std::size_t, Value> arguments_, results_;  // of lists: those that were read
   std::map<std::size_t, RecordsPlace> records_;
   std::map<std::size_t, std::pair<Value, Value>> states_;  // that alternate: where this turn's and the next one's stand
   std::map<const LanePlan*, std::vector<Functions>> functions_;
+  // Of the loop whose state may stand in registers.
+  struct OwnPart {
+    std::int64_t bytes;
+    Value memory;
+  };
+  bool is_in_registers_ = false;
+  std::map<std::int64_t, OwnPart> own_;  // by offset in the workspace
+  Value turns_ = nullptr;                // the place of their count, of all such loops
+  std::map<const LanePlan*, InPlace> in_place_;
 };
 
 }  // namespace

@@ -24,6 +24,11 @@ class Writer {
       else function.write_lanes();
     });
   }
+  InPlace in_place(const std::string& name, int inputs) {
+    StageFunction function(module_, name, plan_, machine_, elementary_, 0, 1, 1);
+    const bool may_be_large = function.write_in_place(inputs);
+    return {module_.getFunction(name), may_be_large};
+  }
   void join(const std::string& name, std::size_t stage) {
     StageFunction(module_, name, plan_, machine_, elementary_, stage, 1, 1).write_join();
   }
@@ -57,6 +62,11 @@ std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& pl
     if (stage.has_join()) writer.join(of.join = named("join"), k);
   }
   return all;
+}
+
+InPlace write_in_place(llvm::Module& module, const LanePlan& plan, int inputs, const Machine& machine,
+                       const std::string& name) {
+  return Writer(module, plan, machine).in_place(name, inputs);
 }
 
 }  // namespace ricci::compiled

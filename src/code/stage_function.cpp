@@ -44,10 +44,7 @@ void StageFunction::begin(llvm::ArrayRef<llvm::Type*> parameters) {
   b_.SetInsertPoint(memory_.entry);
 }
 
-void StageFunction::write_once() {
-  begin({b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()});
-  memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
-  memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
+void StageFunction::compute_once() {
   find_companions(stage_.once);
   for (const Node n : stage_.once) {
     compute(n);
@@ -57,8 +54,32 @@ void StageFunction::write_once() {
     const DType d = memory_.output_dtype(place.tensor);
     b_.store(value(node), d, b_.element(memory_.output(place.tensor), d, memory_.place(place, nullptr)));
   }
+}
+
+void StageFunction::write_once() {
+  begin({b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()});
+  memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
+  memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
+  compute_once();
   if (llvm::Value* const any = any_large()) once_more_carefully(any);
   return_to_others(b_, machine_, nullptr);
+}
+
+bool StageFunction::write_in_place(int inputs) {
+  const auto outputs = static_cast<int>(plan_.program.output_dtypes.size());
+  begin(llvm::SmallVector<llvm::Type*>(at(inputs + outputs + 1), b_.getPtrTy()));
+  for (llvm::Argument& argument : function_->args()) argument.removeAttr(llvm::Attribute::NoAlias);
+  const auto argument = [&](int i) { return function_->getArg(static_cast<unsigned>(i)); };
+  for (int i = 0; i < inputs; ++i) memory_.place_input(i, argument(i));
+  for (int k = 0; k < outputs; ++k) memory_.place_output(k, argument(inputs + k));
+  memory_.lane_count = b_.count(1), memory_.slots = argument(inputs + outputs);
+  compute_once();
+  function_->setLinkage(llvm::Function::InternalLinkage);
+  function_->addFnAttr(llvm::Attribute::AlwaysInline);
+  llvm::Value* const any = any_large();
+  if (any) b_.CreateStore(b_.CreateZExt(any, b_.getInt64Ty()), memory_.slots);
+  b_.CreateRetVoid();
+  return any != nullptr;
 }
 
 void StageFunction::write_join() {

@@ -26,6 +26,9 @@ class StageFunction {
 
   /// What is computed once, an element a value. Requires: width and registers are 1.
   void write_once();
+  /// The same, as a function that stands in the place of its call: void (inputs…, outputs…, slots). Gives whether an
+  /// argument of sin or cos may be large: then the first slot tells whether one was, and the outputs are unspecified.
+  bool write_in_place(int inputs);
   /// All lanes, in a loop over registers.
   void write_lanes();
   /// All lanes of a plan with turns: for each few registers of lanes, all turns.
@@ -55,6 +58,7 @@ class StageFunction {
   llvm::Value* lane_numbers(llvm::Value* filling);
   void begin_block();
   void compute(Node n);
+  void compute_once();
   void store_lane_outputs();
 
   llvm::Value* called(Node n, llvm::Value* x);

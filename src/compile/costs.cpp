@@ -53,6 +53,12 @@ Cost cost_of(const Program& program, const Equation& e) {
   return cost;
 }
 
+bool may_stand_in_place(const LanePlan& plan, double operations_of_others) {
+  constexpr double most_operations = 4'000;  // LLVM's time grows faster than the length of a function
+  if (plan.program.has_lanes || plan.program.turns || plan.stages.size() != 1) return false;
+  return plan.operations(plan.stages[0].once) + operations_of_others <= most_operations;
+}
+
 // Measured on a Zen 4: an operation of one register takes some 0.16 ns here.
 std::optional<Refill> refill_of(const LanePlan& plan) {
   constexpr std::size_t most_elements = 64;  // of a lane, which lie on the stack

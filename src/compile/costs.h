@@ -26,6 +26,14 @@ bool counts_flops() {
 /// Of one run of the equation. `program` says the types of its variables.
 Cost cost_of(const Program& program, const Equation& e);
 
+/// Whether the code of a kernel may stand where it runs, in a loop of a function whose other such kernels have so many
+/// operations.
+bool may_stand_in_place(const LanePlan& plan, double operations_of_others);
+/// How large the values of a loop may be that stand in registers: its state and rows, and all that is its own.
+inline constexpr std::int64_t most_bytes_in_registers = 2048, most_own_bytes_in_registers = 16 << 10;
+/// How many elements a copy may have there: each is an instruction or none.
+inline constexpr std::int64_t most_elements_in_registers = 256;
+
 /// None where lanes of a loop that are done wait for the others.
 std::optional<Refill> refill_of(const LanePlan& plan);
 

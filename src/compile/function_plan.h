@@ -36,6 +36,11 @@ struct KernelStep {
   const LanePlan* plan;
   int lanes_together;          ///< that its code computes
   std::int32_t own_code = -1;  ///< its number among the kernels that have code of their own; -1: the function has it
+  /// Its code stands where it runs, and no function is called: of one lane, in a loop.
+  bool stands_in_place = false;
+  /// Of one that stands in place: the library call that does the same, for large arguments of sin and cos; -1: the
+  /// function has careful code.
+  std::int64_t careful_call = -1;
   std::vector<Location> in, out;
   std::int64_t lanes = 1, positions = 1;
   std::vector<std::int64_t> in_steps, out_steps;   ///< by tensor: how far the next position is, in bytes
@@ -135,7 +140,7 @@ struct CallStep {
 /// One row of a stack, the row that has the number of the turn.
 struct RowCopy {
   Location stack, row;
-  std::int64_t bytes;
+  std::int64_t bytes, element_bytes;
   std::int64_t step;  ///< bytes from one row of the stack to the next
 };
 
@@ -149,7 +154,12 @@ struct TurnRecords {
 struct AlternatingState {
   std::size_t number;      ///< among all of the plan
   Location first, second;  ///< the loop begins at the first, and ends there
-  std::int64_t bytes;
+  std::int64_t bytes, element_bytes;
+};
+
+/// A part of the workspace.
+struct WorkspacePart {
+  std::int64_t offset, bytes;
 };
 
 struct Step;
@@ -168,6 +178,9 @@ struct LoopStep {
   std::vector<AlternatingState> states = {};   ///< the large ones
   std::optional<std::size_t> records = {};     ///< the loop makes a record at each turn
   std::optional<std::size_t> counted_by = {};  ///< there are as many turns as these records were made
+  std::vector<CopyStep> begin = {}, end = {};  ///< what is copied before the first turn, and behind the last one
+  std::vector<WorkspacePart> own = {};         ///< what nobody reads or writes but this loop
+  bool is_in_registers = false;                ///< as far as there are registers for what stands in `own`
 };
 
 struct BranchStep {

@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "compile/costs.h"
 #include "compile/elements.h"
 #include "compile/lane_steps.h"
 #include "compile/lifetimes.h"
 #include "compile/pieces.h"
+#include "compile/switches.h"
 #include "interpreters/recorder.h"
 #include "kernels/strided.h"
 #include "program/called_program.h"
@@ -79,7 +83,10 @@ struct Whole {
   runs::Place where;
   bool calls_library;
   Workspace workspace = {};
-  RecordedNest nest = nullptr;  // of the equation that is planned
+  RecordedNest nest = nullptr;            // of the equation that is planned
+  int loops = 0;                          // around it
+  double operations_in_place = 0;         // of kernels whose code stands where it runs
+  std::vector<WorkspacePart> rooms = {};  // that serve one step
 
   [[noreturn]] void refuse(const std::string& why) const {
     raise_own<NotImplementedError>("export_object: " + why, where);
@@ -185,7 +192,10 @@ class Planner {
   /// In the workspace, from now to step `last`. Memory of an inner program is kept for the whole step of the program
   /// around it: each turn uses it again.
   Location room(std::int64_t bytes, std::size_t last) {
-    return {Location::In::workspace, 0, whole_.workspace.take(bytes, during(), during_.value_or(last))};
+    const Location taken{Location::In::workspace, 0,
+                         whole_.workspace.take(bytes, during(), during_.value_or(last))};
+    if (bytes > 0 && (during_ || last == now_)) whole_.rooms.push_back({taken.offset, bytes});
+    return taken;
   }
   Location room_for(Variable v) { return room(bytes_of(type(v)), lifetimes_.last_use(v)); }
 
@@ -199,6 +209,7 @@ class Planner {
       return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
     if (e.rules->is_view && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
+      if (stands_in_place(e, *call)) return kernel(e, *call, true);
       if (whole_.calls_library && call->apart && call->has_too_few_lanes) return run_apart(e, *call->apart);
       if (whole_.calls_library && !is_worth_a_step(e, *call)) return call_library(e);
       return kernel(e, *call);
@@ -319,8 +330,7 @@ class Planner {
     for (Step& step : steps_of(program, operands, results)) steps_.push_back(std::move(step));
   }
   void call_library(const Equation& e) {
-    CallStep step{std::ssize(whole_.planned.calls), {}, {}};
-    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}, .replaced = {}};
+    CallStep step{number_of_call(e), {}, {}};
     const bool replaces = e.rules->overwrite && lifetimes_.made_in(e.outputs[0]);
     const bool lies_in_any_way = replaces && Facts<AtPlacesOf>::of(*e.rules);
     for (const Variable v : e.inputs) {
@@ -329,14 +339,22 @@ class Planner {
     }
     if (replaces) {
       placed_[at(e.outputs[0])] = placed_[at(e.inputs[0])];
-      call.replaced = placed_[at(e.inputs[0])]->strides;
+      whole_.planned.calls.back().replaced = placed_[at(e.inputs[0])]->strides;
     }
-    for (const Variable v : e.outputs) {
-      step.out.push_back(replaces ? step.in[0] : place_result(v));
-      call.out.push_back(type(v));
-    }
-    whole_.planned.calls.push_back(std::move(call));
+    for (const Variable v : e.outputs) step.out.push_back(replaces ? step.in[0] : place_result(v));
     steps_.push_back({std::move(step)});
+  }
+  std::int64_t number_of_call(const Equation& e) {
+    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}, .replaced = {}};
+    for (const Variable v : e.outputs) call.out.push_back(type(v));
+    whole_.planned.calls.push_back(std::move(call));
+    return std::ssize(whole_.planned.calls) - 1;
+  }
+  /// With RICCI_COMPILE_WITHOUT=registers in the environment no kernel does, and so no loop is in registers.
+  bool stands_in_place(const Equation& e, const KernelCall& call) const {
+    return whole_.loops > 0 && call.positions == 1 && !is_listed("RICCI_COMPILE_WITHOUT", "registers") &&
+           std::ranges::none_of(e.inputs, [&](Variable v) { return is_empty(v); }) &&
+           may_stand_in_place(call.kernel->plan(), whole_.operations_in_place);
   }
   /// The library runs long kernels on several threads, kernels of few lanes equation by equation, and may end loops.
   bool is_worth_a_step(const Equation& e, const KernelCall& call) const {
@@ -348,11 +366,15 @@ class Planner {
            call.kernel->code();
   }
 
-  void kernel(const Equation& e, const KernelCall& call) {
+  void kernel(const Equation& e, const KernelCall& call, bool stands_in_place = false) {
     const auto empty = std::ranges::find_if(e.inputs, [&](Variable v) { return is_empty(v); });
     if (empty != e.inputs.end() && call.lanes == 0) refuse("an operand is empty: " + to_string(type(*empty)));
     KernelStep step{.plan = &call.kernel->plan(), .lanes_together = call.kernel->lanes_together(), .in = {}, .out = {}};
-    if (whole_.calls_library) {
+    if (stands_in_place) {
+      step.stands_in_place = true;
+      whole_.operations_in_place += step.plan->operations(step.plan->stages[0].once);
+      if (whole_.calls_library && may_be_large(*step.plan)) step.careful_call = number_of_call(e);
+    } else if (whole_.calls_library) {
       step.own_code = static_cast<std::int32_t>(whole_.planned.careful.size());
       whole_.planned.careful.emplace_back(*call.kernel);
     }
@@ -386,6 +408,13 @@ class Planner {
       step.copied = room(step.copies.bytes, now_).offset;
     }
     steps_.push_back({std::move(step)});
+  }
+
+  /// Whether an argument of a sine or cosine may be larger than their formulas hold for.
+  static bool may_be_large(const LanePlan& plan) {
+    return std::ranges::any_of(plan.program.graph.steps(), [](const ScalarStep& s) {
+      return s.kind == ScalarStep::Kind::word && (s.word == Word::sin || s.word == Word::cos);
+    });
   }
 
   // ── elements that only move ──
@@ -582,9 +611,10 @@ class Planner {
     const Location source = room(16, now_), row = room(bytes_of(in_rows), now_);
     const std::int64_t bytes = bytes_of(drawn) / count;
     LoopStep loop{.most_turns = count, .is_backward = false};
-    loop.reads.push_back({contiguous(e.inputs[0]), source, 16, 16});
+    loop.reads.push_back({contiguous(e.inputs[0]), source, 16, 8, 16});
     loop.body = steps_of(program, {row_by_row(source, {sources.dtype, {2}})}, {row});
-    loop.writes.push_back({place_result(e.outputs[0]), row, bytes, bytes});
+    const auto element_bytes = static_cast<std::int64_t>(element_size(drawn.dtype));
+    loop.writes.push_back({place_result(e.outputs[0]), row, bytes, element_bytes, bytes});
     steps_.push_back({std::move(loop)});
     return true;
   }
@@ -759,7 +789,8 @@ class Planner {
     constexpr std::int64_t small_bytes = 64;
     const std::int64_t bytes = bytes_of(out);
     assert(in.dtype == out.dtype && type(first).dtype == in.dtype && bytes_of(type(first)) == bytes);
-    if (placed_[at(first)]->where != where) copy(first, where);
+    if (placed_[at(first)]->where != where && bytes > 0)
+      loop.begin.push_back(copy_step(type(first), *placed_[at(first)], where));
     if (is_replaced) {
       turn.read.push_back(row_by_row(where, in));
       turn.made.push_back(where);
@@ -768,7 +799,7 @@ class Planner {
     const Location beside = room(bytes, now_);
     if (bytes > small_bytes) {
       const std::size_t number = whole_.planned.plan.states++;
-      loop.states.push_back({number, where, beside, bytes});
+      loop.states.push_back({number, where, beside, bytes, static_cast<std::int64_t>(element_size(out.dtype))});
       turn.read.push_back(row_by_row({Location::In::state, number}, in));
       turn.made.push_back({Location::In::next_state, number});
     } else {
@@ -792,20 +823,22 @@ class Planner {
     for (const Stack& stack : parts.reads) {
       const Type& row = body.types[at(*input++)];
       const Location where = room(bytes_of(row), now_);
-      loop.reads.push_back({stack.where, where, bytes_of(row), stack.step});
+      loop.reads.push_back({stack.where, where, bytes_of(row), element_bytes(row), stack.step});
       turn.read.push_back(row_by_row(where, row));
     }
     for (const Stack& stack : parts.writes) {
       const Type& row = body.types[at(*output++)];
       turn.made.push_back(room(bytes_of(row), now_));
-      loop.writes.push_back({stack.where, turn.made.back(), bytes_of(row), stack.step});
+      loop.writes.push_back({stack.where, turn.made.back(), bytes_of(row), element_bytes(row), stack.step});
     }
     for (const Variable v : parts.streams) {
       const Type& place = body.types[at(*input++)];
       add_state(loop, v, room(bytes_of(place), now_), place, body.types[at(*output++)], false, turn);
     }
     add_read(e, parts.read_besides, parts.body, turn.read);
+    ++whole_.loops;
     loop.body = planner.steps(turn.read, turn.made);
+    --whole_.loops;
     return state;
   }
   /// `read`: the first operand that the condition reads besides the state.
@@ -817,7 +850,56 @@ class Planner {
     loop.limit = whole_.planned.plan.limits.size();
     whole_.planned.plan.limits.push_back(loop.most_turns);
     whole_.planned.limited.push_back({name, whole_.nest});
+    ++whole_.loops;
     loop.condition = steps_of(condition, state, {loop.truth});
+    --whole_.loops;
+  }
+  static std::int64_t element_bytes(const Type& type) { return static_cast<std::int64_t>(element_size(type.dtype)); }
+
+  /// Where the state stands while the loop runs, and what is copied to `results` then. A large state stands there all
+  /// the time.
+  std::vector<Location> places_of_state(const Equation& e, std::size_t first, const std::vector<Location>& results,
+                                        LoopStep& loop) {
+    std::vector<Location> places;
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      const Type& state = type(e.outputs[first + k]);
+      const bool is_large = bytes_of(state) > most_bytes_in_registers;
+      places.push_back(is_large ? results[k] : room(bytes_of(state), now_));
+      if (!is_large && bytes_of(state) > 0)
+        loop.end.push_back(copy_step(state, row_by_row(places[k], state), results[k]));
+    }
+    return places;
+  }
+  /// `first`: of the rooms that the loop took.
+  void end_loop(LoopStep loop, std::size_t first) {
+    loop.own.assign(whole_.rooms.begin() + static_cast<std::ptrdiff_t>(first), whole_.rooms.end());
+    loop.is_in_registers = may_be_in_registers(loop);
+    steps_.push_back({std::move(loop)});
+  }
+  /// Whether each turn is of kernels and copies of few elements.
+  static bool may_be_in_registers(const LoopStep& loop) {
+    std::int64_t own = 0;
+    for (const WorkspacePart& part : loop.own) own += part.bytes;
+    const auto is_small = [](const auto& x) { return x.bytes <= most_bytes_in_registers; };
+    return own <= most_own_bytes_in_registers && std::ranges::all_of(loop.reads, is_small) &&
+           std::ranges::all_of(loop.writes, is_small) && std::ranges::all_of(loop.states, is_small) &&
+           may_be_in_registers(loop.condition) && may_be_in_registers(loop.body);
+  }
+  static bool may_be_in_registers(const std::vector<Step>& steps) {
+    const auto is_small = [](const auto& s) {
+      return std::accumulate(s.shape.begin(), s.shape.end(), std::int64_t{1}, std::multiplies<>()) <=
+             most_elements_in_registers;
+    };
+    return std::ranges::all_of(steps, [&](const Step& step) {
+      if (const auto* const kernel = std::get_if<KernelStep>(&step.what)) return kernel->stands_in_place;
+      if (const auto* const copy = std::get_if<CopyStep>(&step.what)) return is_small(*copy);
+      if (const auto* const move = std::get_if<MoveStep>(&step.what)) return move->count <= most_elements_in_registers;
+      if (const auto* const loop = std::get_if<LoopStep>(&step.what)) return loop->is_in_registers;
+      if (const auto* const places = std::get_if<PlacesStep>(&step.what)) return !places->totals && is_small(*places);
+      const auto* const branch = std::get_if<BranchStep>(&step.what);
+      const auto may_be = [](const std::vector<Step>& one) { return may_be_in_registers(one); };
+      return branch && std::ranges::all_of(branch->branches, may_be);
+    });
   }
   static std::vector<Variable> some(const Equation& e, std::size_t first, std::size_t count) {
     const auto from = e.inputs.begin() + static_cast<std::ptrdiff_t>(first);
@@ -830,15 +912,18 @@ class Planner {
     const std::size_t rows_end = turns.state + turns.rows, streams_out = body.outputs.size() - turns.streams;
     LoopParts parts{*turns.body, some(e, 0, turns.state), some(e, rows_end, turns.streams), {}, {},
                     {},          turns.read_by_body};
-    for (std::size_t i = 0; i < turns.state; ++i) parts.results.push_back(place_as_operand(e.outputs[i]));
+    std::vector<Location> results;
+    for (std::size_t i = 0; i < turns.state; ++i) results.push_back(place_as_operand(e.outputs[i]));
     for (std::size_t i = turns.state; i < rows_end; ++i)
       parts.reads.push_back({contiguous(e.inputs[i]), bytes_of(body.types[at(body.inputs[i])])});
     for (std::size_t i = turns.state; i < streams_out; ++i)
       parts.writes.push_back({place_result(e.outputs[i]), bytes_of(body.types[at(body.outputs[i])])});
     LoopStep loop{.most_turns = turns.most_turns.raw(), .is_backward = turns.is_backward};
+    const std::size_t first_room = whole_.rooms.size();
+    parts.results = places_of_state(e, 0, results, loop);
     const std::vector<Placed> state = add_body(e, parts, loop);
     if (turns.condition) add_condition(e, turns.name, *turns.condition, state, turns.read_by_condition, loop);
-    steps_.push_back({std::move(loop)});
+    end_loop(std::move(loop), first_room);
   }
 
   /// A function that stands alone has the memory of its workspace: for as many turns as there may be.
@@ -873,16 +958,20 @@ class Planner {
       const std::size_t captured_by_condition = s == 0 ? passes.condition->inputs() - pass.state : 0;
       LoopParts parts{*pass.body, some(e, operand, pass.state), some(e, operand + pass.state, pass.streams), {}, {},
                       {},         asked + captured_by_condition};
-      for (std::size_t i = 0; i < pass.state; ++i) parts.results.push_back(place_result(e.outputs[result++]));
+      std::vector<Location> results;
+      for (std::size_t i = 0; i < pass.state; ++i) results.push_back(place_result(e.outputs[result + i]));
       for (const std::int64_t read : pass.reads) parts.reads.push_back(rows[at(read)]);
       const std::size_t kept = pass.body->body().outputs.size() - pass.state - pass.streams;
       for (std::size_t i = 0; i < kept; ++i) parts.writes.push_back(rows[written++]);
       LoopStep loop{.most_turns = passes.most_turns, .is_backward = s % 2 == 1};
       (s == 0 ? loop.records : loop.counted_by) = number;
+      const std::size_t first_room = whole_.rooms.size();
+      parts.results = places_of_state(e, result, results, loop);
+      result += pass.state;
       const std::vector<Placed> state = add_body(e, parts, loop);
       if (s == 0) add_condition(e, passes.name, *passes.condition, state, asked, loop);
       operand = parts.read_besides + pass.body->inputs() - pass.state - pass.reads.size() - pass.streams;
-      steps_.push_back({std::move(loop)});
+      end_loop(std::move(loop), first_room);
     }
   }
 

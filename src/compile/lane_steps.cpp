@@ -786,13 +786,24 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   return last;
 } catch (const NotExpandable&) { return program; }
 
-void make_code(const Program& program, const std::atomic<bool>* is_dropped) {
+namespace {
+void make_code_of(const Program& program, const std::atomic<bool>* is_dropped, bool is_in_loop) {
   for (const Equation& e : program.body().equations) {
     if (is_dropped && *is_dropped) return;
     allow_interruption();
-    if (e.rules == &rules_of<LaneStep>) erase::as<LaneStep>(e.parameters.get()).steps.group->kernel->code();
-    else for_each_program(e.op(), [&](const Program& inner) { make_code(inner, is_dropped); });
+    if (e.rules != &rules_of<LaneStep>) {
+      const bool repeats = is_in_loop || Facts<RepeatedOf>::of(*e.rules);
+      for_each_program(e.op(), [&](const Program& inner) { make_code_of(inner, is_dropped, repeats); });
+      continue;
+    }
+    const LaneKernel& kernel = *erase::as<LaneStep>(e.parameters.get()).steps.group->kernel;
+    if (!is_in_loop || !may_stand_in_place(kernel.plan(), 0)) kernel.code();
   }
+}
+}  // namespace
+
+void make_code(const Program& program, const std::atomic<bool>* is_dropped) {
+  make_code_of(program, is_dropped, false);
 }
 
 bool is_loop_in_lanes(const Equation& e) {

@@ -21,7 +21,7 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options =
 Program with_kernels_throughout(const Program& program, const ExpandOptions& options = {});
 
 /// Makes the code of the kernels of such a program. What stands in for a loop in lanes, where there are few of them,
-/// gets code when it runs.
+/// gets code when it runs. So do kernels in loops that may stand in place (function_plan.h): those mostly need none.
 /// `is_dropped`: where it becomes true nobody needs more code.
 void make_code(const Program& program, const std::atomic<bool>* is_dropped = nullptr);
 

@@ -109,10 +109,10 @@ class Key {
     all(in, out, size);
   }
   void add(const KernelStep& s) {
-    const auto& [plan, lanes_together, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots,
-                 totals, copied] = s;
-    all(*plan, lanes_together, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots, totals,
-        copied);
+    const auto& [plan, lanes_together, own_code, stands_in_place, careful_call, in, out, lanes, positions, in_steps,
+                 out_steps, sizes, copies, slots, totals, copied] = s;
+    all(*plan, lanes_together, own_code, stands_in_place, careful_call, in, out, lanes, positions, in_steps, out_steps,
+        sizes, copies, slots, totals, copied);
   }
   void add(const CopyStep& s) {
     const auto& [from, to, element_bytes, shape, strides] = s;
@@ -162,21 +162,26 @@ class Key {
     all(number, in, out);
   }
   void add(const RowCopy& copy) {
-    const auto& [stack, row, size, step] = copy;
-    all(stack, row, size, step);
+    const auto& [stack, row, size, element_size, step] = copy;
+    all(stack, row, size, element_size, step);
   }
   void add(const TurnRecords& records) {
     const auto& [size, offset] = records;
     all(size, offset);
   }
   void add(const AlternatingState& state) {
-    const auto& [number, first, second, size] = state;
-    all(number, first, second, size);
+    const auto& [number, first, second, size, element_size] = state;
+    all(number, first, second, size, element_size);
+  }
+  void add(const WorkspacePart& part) {
+    const auto& [offset, size] = part;
+    all(offset, size);
   }
   void add(const LoopStep& s) {
     const auto& [most_turns, is_backward, limit, condition, truth, reads, body, writes, next, states, records,
-                 counted_by] = s;
-    all(most_turns, is_backward, limit, condition, truth, reads, body, writes, next, states, records, counted_by);
+                 counted_by, begin, end, own, is_in_registers] = s;
+    all(most_turns, is_backward, limit, condition, truth, reads, body, writes, next, states, records, counted_by, begin,
+        end, own, is_in_registers);
   }
   void add(const BranchStep& s) {
     const auto& [question, dtype, branches] = s;

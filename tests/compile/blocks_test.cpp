@@ -6,13 +6,12 @@
 
 #include <cstdlib>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compile/lane_steps.h"
 #include "support/expect_tensor.h"
+#include "support/kernels_in_call.h"
 #include "support/lane_kernels.h"
 
 namespace rc = ricci;
@@ -31,25 +30,9 @@ class Blocks : public testing::Test {
   }
 };
 
-/// The program with kernels, in a call with this argument, of which the first axis is open, and another that is long.
-template <class F>
-rc::Program in_call(const F& f, const Tensor& x) {
-  const auto with_small_sizes = [&](const Tensor& t) {
-    for (std::int64_t axis = 0; axis < t.dim(); ++axis)
-      if (x.size(axis) < 16) t.size(axis);
-    return f(t);
-  };
-  rc::ProgramBody body = rc::trace(with_small_sizes)(x).simplified().body();
-  const std::shared_ptr<const rc::SymbolTable> table = std::exchange(body.symbols, nullptr);
-  const rc::Program program(rc::Shared<const rc::ProgramBody>(new rc::ProgramBody(std::move(body))));
-  std::vector<rc::Size> sizes;
-  for (const rc::Size size : x.shape()) sizes.push_back(size);
-  return rc::compiled::with_kernels_throughout(program, {.table = table})
-      .in_call(std::make_shared<const rc::CallSizes>(table, sizes));
-}
 template <class F>
 bool runs_in_blocks(const F& f, const Tensor& x) {
-  return rc::compiled::blocks_of(in_call(f, x)).has_value();
+  return rc::compiled::blocks_of(kernels_in_call(f, x)).has_value();
 }
 
 /// 60 steps of two states, all of which the gradient keeps.

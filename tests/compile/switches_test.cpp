@@ -29,7 +29,8 @@ std::string plan_without(const char* word, const F& f, const Tensor& x) {
   return text.str();
 }
 
-// `blocks` and `native` leave the plan as it is (blocks_test.cpp looks at the first).
+// `blocks`, `native` and `registers` leave the plan as it is (blocks_test.cpp and loops_in_registers_test.cpp look at
+// the first and the last).
 TEST(Switches, LeaveOutThePassThatTheyName) {
   if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
   rc::manual_seed(1);
