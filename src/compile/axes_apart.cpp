@@ -215,7 +215,7 @@ OwnedParameters with_number(const ProgramBody& body, const Equation& e, std::int
 
 AxesApart told_apart(const ProgramBody& body, const Axes& axes, std::size_t told, std::int64_t size,
                      std::int64_t number) {
-  AxesApart apart{body, {.symbol = {}, .number = number, .stands_for = size}};
+  AxesApart apart{body, {.unknown = {}, .number = number, .stands_for = size}};
   std::vector<bool> has_set(body.types.size());
   for (std::size_t v = 0; v < body.types.size(); ++v)
     for (std::size_t axis = 0; axis < body.types[v].shape.size(); ++axis)

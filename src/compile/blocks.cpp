@@ -2,7 +2,6 @@
 #include "compile/blocks.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -18,8 +17,8 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 /// The examples of a program: how its tensors lie along them.
 class Examples {
  public:
-  Examples(const ProgramBody& body, const std::shared_ptr<const SymbolTable>& table, std::string symbol)
-      : body_(body), options_{.table = table, .lanes = {.symbol = std::move(symbol)}}, sizes_(body, 3, options_) {}
+  Examples(const ProgramBody& body, const std::shared_ptr<const SymbolTable>& table, int unknown)
+      : body_(body), options_{.table = table, .lanes = {.unknown = unknown}}, sizes_(body, 3, options_) {}
 
   bool are_along(Size size) const { return sizes_.is_lane(size); }
   bool has(const Type& type) const {
@@ -126,12 +125,12 @@ std::int64_t examples_of_block(std::int64_t bytes, std::int64_t examples) {
   return chosen < fewest ? examples : chosen;
 }
 
-/// The sizes of a call with so many examples along `symbol`.
-std::shared_ptr<const CallSizes> with_examples(const CallSizes& call, const std::string& symbol, std::int64_t count) {
+/// The sizes of a call with so many examples along the unknown.
+std::shared_ptr<const CallSizes> with_examples(const CallSizes& call, int unknown, std::int64_t count) {
   std::vector<Size> inputs(call.inputs().begin(), call.inputs().end());
   const std::vector<Size> symbols = call.table().inputs();
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (symbols[i].is_symbol() && call.table().print(symbols[i]) == symbol) inputs[i] = count;
+    if (symbols[i].is_symbol() && call.table().unknown_of(symbols[i]) == unknown) inputs[i] = count;
   return std::make_shared<const CallSizes>(call.shared_table(), std::move(inputs));
 }
 
@@ -148,10 +147,10 @@ std::optional<Blocks> blocks_of(const Program& program) {
   });
   if (first_with_symbol == body.inputs.end()) return {};
   const Size size = body.types[at(*first_with_symbol)].shape[0];
-  const std::string symbol = call->table().print(size);
+  const std::optional<int> unknown = call->table().unknown_of(size);
+  if (!unknown) return {};
   const std::int64_t count = call->of(size).raw();
-  const Examples examples(body, call->shared_table(), symbol);
-  if (!examples.are_along(size)) return {};
+  const Examples examples(body, call->shared_table(), *unknown);
 
   Blocks blocks{.examples = count, .of_block = count, .sizes = nullptr, .has_examples = {}};
   for (const Variable v : body.inputs) {
@@ -171,7 +170,7 @@ std::optional<Blocks> blocks_of(const Program& program) {
   blocks.of_block = examples_of_block(bytes, count);
   if (2 * blocks.of_block > count) return {};
   if (!std::ranges::all_of(body.equations, [&](const Equation& e) { return examples.are_apart_in(e); })) return {};
-  blocks.sizes = with_examples(*call, symbol, blocks.of_block);
+  blocks.sizes = with_examples(*call, *unknown, blocks.of_block);
   return call->table().serves(blocks.sizes->inputs()) ? std::optional(blocks) : std::nullopt;
 }
 

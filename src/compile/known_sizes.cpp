@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,35 +21,34 @@ std::size_t count_steps(const Program& program) {
   return count;
 }
 
-/// The symbols that are large enough for lanes along them, the largest first. A size that the function joins with a
+/// The unknowns that are large enough for lanes along them, the largest first. A size that the function joins with a
 /// number is that number, and no symbol.
-std::vector<std::string> symbols_for_lanes(std::span<const Size> sizes, const Program& program,
-                                           const ExpandOptions& options) {
+std::vector<int> unknowns_for_lanes(std::span<const Size> sizes, const Program& program, const ExpandOptions& options) {
   constexpr std::int64_t fewest_lanes = 16;
   constexpr std::size_t most_tried = 2;
   const std::vector<Size> symbols = options.table->inputs();
-  std::vector<std::pair<std::int64_t, std::string>> found;
+  std::vector<std::pair<std::int64_t, int>> found;
   const LaneSizes all(program.body(), 2, options);
-  for (const std::string& name : all.unknown()) {
-    const auto is_named = [&](Size size) { return size.is_symbol() && options.table->print(size) == name; };
-    const auto place = std::ranges::find_if(symbols, is_named) - symbols.begin();
+  for (const int unknown : all.unknowns()) {
+    const auto is_it = [&](Size size) { return size.is_symbol() && options.table->unknown_of(size) == unknown; };
+    const auto place = std::ranges::find_if(symbols, is_it) - symbols.begin();
     const std::int64_t size = sizes[static_cast<std::size_t>(place)].raw();
-    if (size >= fewest_lanes) found.emplace_back(-size, name);
+    if (size >= fewest_lanes) found.emplace_back(-size, unknown);
   }
-  std::ranges::stable_sort(found, {}, [](const auto& symbol) { return symbol.first; });
+  std::ranges::stable_sort(found, {}, [](const auto& unknown) { return unknown.first; });
   if (found.size() > most_tried) found.resize(most_tried);
-  std::vector<std::string> names;
-  for (const auto& [size, name] : found) names.push_back(name);
-  return names;
+  std::vector<int> unknowns;
+  for (const auto& [size, unknown] : found) unknowns.push_back(unknown);
+  return unknowns;
 }
 
 /// By size of the table: its number; -1: it stays open.
-std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTable& table, const std::string& lanes,
+std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTable& table, int lanes,
                                      std::int64_t most) {
   const std::vector<Size> symbols = table.inputs();
   std::vector<std::int64_t> numbers;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const bool is_open = sizes[i].raw() > most || (symbols[i].is_symbol() && table.print(symbols[i]) == lanes);
+    const bool is_open = sizes[i].raw() > most || (symbols[i].is_symbol() && table.unknown_of(symbols[i]) == lanes);
     numbers.push_back(is_open ? -1 : sizes[i].raw());
   }
   return numbers;
@@ -61,8 +59,8 @@ constexpr std::size_t most_steps = 3'000;
 
 /// Whether all that stands in kernels outside of loops has at most so many steps, roughly. Else only a part would have
 /// kernels, after long work.
-bool fits(const Program& program, ExpandOptions options, const std::string& lanes) try {
-  options.lanes.symbol = lanes;
+bool fits(const Program& program, ExpandOptions options, int lanes) try {
+  options.lanes.unknown = lanes;
   options.most_steps = most_steps;
   if (!LaneSizes(program.body(), 2, options).choices_hold()) return false;
   const std::vector<std::size_t> steps = expandability(program.body(), options).steps;
@@ -75,7 +73,7 @@ std::optional<Program> with_kernels_at(const CallSizes& call, const Program& pro
   std::optional<Program> best;
   if (count_steps(planned) == 1) return best;
   const ExpandOptions options{.table = call.shared_table()};
-  for (const std::string& lanes : symbols_for_lanes(call.inputs(), program, options)) {
+  for (const int lanes : unknowns_for_lanes(call.inputs(), program, options)) {
     ExpandOptions known = options;
     known.sizes = numbers_of(call.inputs(), call.table(), lanes, options.most_of_lane);
     known.steps_left = std::make_shared<std::size_t>(most_steps);

@@ -4,15 +4,6 @@
 #include <algorithm>
 
 namespace ricci::compiled {
-namespace {
-
-/// Not one that is said in others, or known to be a number.
-bool is_unknown(const std::string& name) {
-  return name[0] == 's' && name.find_first_not_of("0123456789", 1) == std::string::npos;
-}
-
-}  // namespace
-
 std::vector<Size> LaneSizes::of_inputs(const ProgramBody& body, const ExpandOptions& options) {
   std::vector<Size> sizes;
   if (options.table)
@@ -29,33 +20,32 @@ LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOp
       lane_(options.lanes),
       outer_(options.outer) {
   if (!table_) return;
-  std::vector<std::string> names;
+  std::vector<std::optional<int>> unknown_of;  // by size of the inputs
   for (const Size size : of_inputs(body, options)) {
     const std::size_t i = sizes_.size();
-    names.push_back(size.is_symbol() ? table_->print(size) : std::string("-"));
+    const std::optional<int> unknown = size.is_symbol() ? table_->unknown_of(size) : std::nullopt;
+    unknown_of.push_back(unknown);
     sizes_.push_back(size);
-    if (!is_unknown(names.back())) continue;
+    if (!unknown) continue;
     const std::int64_t given = i < options.sizes.size() ? options.sizes[i] : -1;
     const std::int64_t seen = table_->hint(size);
-    const bool is_chosen = names.back() == lane_.symbol || names.back() == outer_.symbol;
+    const bool is_chosen = unknown == lane_.unknown || unknown == outer_.unknown;
     const bool is_small = options.sizes.empty() && seen <= options.most_unrolled && !is_chosen;
     if (given >= 0 || is_small) {
       sizes_.back() = given >= 0 ? given : seen;
       continue;
     }
-    if (!lane_.is_given() && names.back() != outer_.symbol) lane_.symbol = names.back();
-    if (std::ranges::find(unknown_, names.back()) == unknown_.end()) unknown_.push_back(names.back());
-    const auto place = std::ranges::find(unknown_, names.back()) - unknown_.begin();
-    sizes_.back() = names.back() == lane_.symbol    ? lanes
-                    : names.back() == outer_.symbol ? outer_count
-                                                    : 1009 + 10 * place;
+    if (!lane_.is_given() && unknown != outer_.unknown) lane_.unknown = unknown;
+    const auto place = std::ranges::find(unknowns_, *unknown) - unknowns_.begin();
+    if (place == std::ssize(unknowns_)) unknowns_.push_back(*unknown), open_.push_back(size);
+    sizes_.back() = unknown == lane_.unknown ? lanes : unknown == outer_.unknown ? outer_count : 1009 + 10 * place;
   }
   with_more_lanes_ = with_more_outer_ = with_others_open_ = sizes_;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::ranges::find(unknown_, names[i]) == unknown_.end()) continue;
-    std::vector<Size>& more = names[i] == lane_.symbol    ? with_more_lanes_
-                              : names[i] == outer_.symbol ? with_more_outer_
-                                                          : with_others_open_;
+  for (std::size_t i = 0; i < unknown_of.size(); ++i) {
+    if (!unknown_of[i] || std::ranges::find(unknowns_, *unknown_of[i]) == unknowns_.end()) continue;
+    std::vector<Size>& more = unknown_of[i] == lane_.unknown    ? with_more_lanes_
+                              : unknown_of[i] == outer_.unknown ? with_more_outer_
+                                                                : with_others_open_;
     more[i] = more[i] + 1;
   }
   for (std::vector<Size>* const sizes : {&sizes_, &with_more_lanes_, &with_more_outer_, &with_others_open_})
@@ -81,10 +71,10 @@ bool LaneSizes::changes_with(Size size, const std::vector<Size>& others) const {
   return size.is_symbol() && table_->evaluate(size, sizes_).raw() != table_->evaluate(size, others).raw();
 }
 bool LaneSizes::is(Size size, const OpenSize& open) const {
-  return size.is_symbol() ? !open.symbol.empty() && table_->print(size) == open.symbol : open.is_number(size);
+  return size.is_symbol() ? open.unknown && table_->unknown_of(size) == open.unknown : open.is_number(size);
 }
 bool LaneSizes::depends(Size size, const OpenSize& open, const std::vector<Size>& with_more) const {
-  return size.is_symbol() ? !open.symbol.empty() && changes_with(size, with_more) : open.is_number(size);
+  return size.is_symbol() ? open.unknown && changes_with(size, with_more) : open.is_number(size);
 }
 bool LaneSizes::is_open(Size size) const { return changes_with(size, with_others_open_); }
 
@@ -112,9 +102,9 @@ bool LaneSizes::reads_lanes(const Equation& e) const {
 }
 
 void LaneSizes::require_no_open() const {
-  if (unknown_.size() > 1 || (lane_.number > 0 && !unknown_.empty()))
-    refuse("the sizes " + unknown_.front() + " and " +
-           (lane_.number > 0 ? std::to_string(lane_.number) : unknown_.back()) + " may both be others");
+  if (unknowns_.size() > 1 || (lane_.number > 0 && !unknowns_.empty()))
+    refuse("the sizes " + table_->print(open_.front()) + " and " +
+           (lane_.number > 0 ? std::to_string(lane_.number) : table_->print(open_.back())) + " may both be others");
 }
 
 Type LaneSizes::put(Type type) const {

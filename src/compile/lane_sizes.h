@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,13 @@ struct NotExpandable {
 };
 [[noreturn]] inline void refuse(const std::string& why) { throw NotExpandable{why}; }
 
-/// A size that may be any number: a symbol (`s0`), or a number wherever it stands in a shape.
+/// A size that may be any number: an unknown of the symbol table (`s0`), or a number wherever it stands in a shape.
 struct OpenSize {
-  std::string symbol = {};
+  std::optional<int> unknown = {};  // `SymbolTable::unknown_of`
   std::int64_t number = 0;
   std::int64_t stands_for = 0;  // of a number that tells some axes apart (axes_apart.h): their size
   std::int64_t in_call() const { return stands_for > 0 ? stands_for : number; }
-  bool is_given() const { return !symbol.empty() || number > 0; }
+  bool is_given() const { return unknown || number > 0; }
   bool is_number(Size size) const { return number > 0 && size.raw() == number; }
   bool operator==(const OpenSize&) const = default;
 };
@@ -94,8 +95,8 @@ class LaneSizes {
   bool reads_lanes(const Equation& e) const;
   /// Throws NotExpandable where there is one.
   void require_no_open() const;
-  /// The names of all symbols that are not known.
-  const std::vector<std::string>& unknown() const { return unknown_; }
+  /// All unknowns for which there are no numbers.
+  const std::vector<int>& unknowns() const { return unknowns_; }
 
   void put(Size& size) const {
     if (size.is_symbol()) size = table_->evaluate(size, sizes_);
@@ -114,7 +115,8 @@ class LaneSizes {
   std::int64_t lanes_;
   OpenSize lane_, outer_;
   std::vector<Size> sizes_, with_more_lanes_, with_more_outer_, with_others_open_;
-  std::vector<std::string> unknown_;
+  std::vector<int> unknowns_;
+  std::vector<Size> open_;  // by unknown: it as a size
 };
 
 }  // namespace ricci::compiled

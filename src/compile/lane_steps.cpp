@@ -413,7 +413,7 @@ class Grouping {
     for (const OpenSize& lanes : all) try_lanes(lanes, {});
     // Examples may be so few that all of them fit into one lane.
     const auto is_large = [&](const OpenSize& size) {
-      return !size.symbol.empty() || size.number > options_.most_unrolled_number;
+      return size.unknown || size.number > options_.most_unrolled_number;
     };
     if (std::ranges::none_of(all, is_large)) try_out(options_);
     if (most < computing_)
@@ -463,7 +463,7 @@ class Grouping {
     if (lanes_) return {*lanes_};
     std::vector<OpenSize> all;
     const LaneSizes sizes(body_, 3, options_);
-    for (const std::string& name : sizes.unknown()) all.push_back({.symbol = name});
+    for (const int unknown : sizes.unknowns()) all.push_back({.unknown = unknown});
     for (const std::int64_t number : large_numbers()) all.push_back({.number = number});
     return all;
   }
@@ -623,10 +623,10 @@ class Grouping {
       if (!size.is_known() && found != of_call.end()) size.of_call = static_cast<int>(found - of_call.begin());
     };
     const auto find_lanes = [&] {
-      if (!options.lanes.symbol.empty()) find_in_call(group->lanes, [&](Size size) { return more.is_lane(size); });
+      if (options.lanes.unknown) find_in_call(group->lanes, [&](Size size) { return more.is_lane(size); });
       return group->lanes.is_known() || options.lanes.number > 0;
     };
-    if (!options.outer.symbol.empty()) find_in_call(group->outer, [&](Size size) { return more.is_outer(size); });
+    if (options.outer.unknown) find_in_call(group->outer, [&](Size size) { return more.is_outer(size); });
     for (const Variable v : part.outputs) {
       const Type& type = body_.types[at(v)];
       const bool has_axes = type.shape.rank() > 0;
@@ -670,7 +670,7 @@ class Grouping {
     group->whole.inputs = body_.inputs;
     group->options = options;
     LaneStep step{{std::move(group), {}, apart}};
-    if (asks_call || more.unknown().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
+    if (asks_call || more.unknowns().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
       for (const Size size : of_call) step.steps.sizes.push_back(size);
     const bool has_symbols = (apart && part.equations[0].has_symbols) ||
                              std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });

@@ -67,6 +67,15 @@ SymbolTable::Polynomial SymbolTable::polynomial_of(Size size) const {
   return size.raw() == 0 ? Polynomial{} : Polynomial{{{}, size.raw()}};
 }
 
+std::optional<int> SymbolTable::unknown_of(Size size) const {
+  const Polynomial polynomial = polynomial_of(size);
+  if (polynomial.size() != 1) return std::nullopt;
+  const auto& [monomial, coefficient] = *polynomial.begin();
+  const bool is_one = monomial.size() == 1 && coefficient == 1;
+  return is_one && unknowns_[static_cast<std::size_t>(monomial[0])].input >= 0 ? std::optional(monomial[0])
+                                                                               : std::nullopt;
+}
+
 std::optional<std::int64_t> SymbolTable::plain_number(const Polynomial& polynomial) {
   if (polynomial.empty()) return 0;
   if (polynomial.size() == 1 && polynomial.begin()->first.empty()) return polynomial.begin()->second;

@@ -69,6 +69,9 @@ class SymbolTable {
   SymbolTable seen_at(std::span<const std::int64_t> inputs) const;
   /// The sizes of the inputs as symbols, in order; 0 for those that are no unknowns.
   std::vector<Size> inputs() const;
+  /// The number of the unknown that the size is: an input's size that no guard has said in others. Equal sizes have one
+  /// number. None of other sizes: `2*s0`, 3.
+  std::optional<int> unknown_of(Size size) const;
   /// How many symbols there are: their indices begin at 0.
   std::size_t symbols() const { return expressions_.size(); }
   /// Guards in the order in which they were found, none twice.
