@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ricci/dims.h"
 #include "ricci/transforms/call.h"
 
 namespace ricci {
@@ -28,6 +29,13 @@ struct CompileOptions {
   /// Code is made by a thread. Until it is there, calls run what was recorded, operation by operation; `plan` and
   /// `explain` wait for it. The function itself is recorded by the first call.
   bool background = false;
+};
+
+/// What an exported function leaves to its callers.
+struct ExportOptions {
+  /// Which arguments have examples along axis 0: `0` or `rc::none`, or a tree over the arguments, as `in_dims` of vmap.
+  /// All of them have one number of examples, `s0`, which the functions in C take as their first parameter.
+  Dims open = none;
 };
 
 namespace compiled {
@@ -67,9 +75,10 @@ std::size_t count_plans(Function& function);
 /// One call of a compiled function.
 class CallRun {
  public:
-  /// The leaves, the values and the C++ type of the arguments, of which the signature is made.
+  /// The leaves, the values and the C++ type of the arguments, of which the signature is made. `to_export`: what is
+  /// recorded is for `export_to` alone.
   CallRun(const std::shared_ptr<Function>& function, const tree::Walk& arguments, const tree::Values& values,
-          const std::string_view* type);
+          const std::string_view* type, const ExportOptions& to_export = {});
   CallRun(const CallRun&) = delete;
   ~CallRun();
   /// Whether the function is to be recorded: there is no plan yet, or it is to be checked.
@@ -102,7 +111,7 @@ struct Called {
 tree::AnyTree call(const Called& called);
 Plan plan(const Called& called);
 Explanation explain(const Called& called);
-void export_to(const std::string& path, const Called& called);
+void export_to(const std::string& path, const ExportOptions& options, const Called& called);
 
 }  // namespace compiled
 
@@ -132,8 +141,8 @@ class Compiled {
   }
   /// `export_object` (ricci/export.h).
   template <class... A>
-  void export_to(const std::string& path, const A&... a) const {
-    compiled::export_to(path, called<std::decay_t<const A>...>(a...));
+  void export_to(const std::string& path, const ExportOptions& options, const A&... a) const {
+    compiled::export_to(path, options, called<std::decay_t<const A>...>(a...));
   }
 
  private:

@@ -21,7 +21,20 @@ namespace ricci {
 ///   auto step = rc::compile(rc::jacfwd(arm)); rc::export_object(step, "arm_jacobian", angles);
 template <class F, class... A>
 void export_object(const Compiled<F>& f, const std::string& path, const A&... args) {
-  f.export_to(path, args...);
+  f.export_to(path, ExportOptions{}, args...);
+}
+
+/// The same for any number of examples along axis 0 of the arguments that `.open` names, and of every result:
+/// `int arm_jacobian(int64_t s0, const float *argument_0 /* f32[s0,7] */, …)`. f is a function of all examples, such as
+/// vmap makes; the arguments given here show shapes and dtypes, with any number of examples. The object goes through
+/// the examples in blocks, so the workspace serves any number of them. Results have the bits of f's, as above.
+/// ValueError where f decides by the number of examples or reads it, where a result has no examples in front, where
+/// `.open` names another axis than 0, or arguments of different numbers of examples. NotImplementedError, with the
+/// operation's name, where examples may know of each other, as in a mean over them.
+///   rc::export_object(rc::compile(rc::vmap(rc::jacfwd(arm))), "arm_jacobian", {.open = 0}, angles);  // [examples, 7]
+template <class F, class... A>
+void export_object(const Compiled<F>& f, const std::string& path, const ExportOptions& options, const A&... args) {
+  f.export_to(path, options, args...);
 }
 
 }  // namespace ricci

@@ -106,13 +106,17 @@ struct PythonCompiled {
       return nb::object(nb::str(text_of(run.explain(walk_of(given))).c_str()));
     });
   }
-  void export_to(const std::string& path, nb::args arguments, nb::kwargs named) const {
-    with_plan(arguments, named, nullptr, [&](compiled::CallRun& run, Tree& given) {
+  /// `open`: of the arguments that have no names.
+  void export_to(const std::string& path, nb::args arguments, nb::handle open, nb::kwargs named) const {
+    ExportOptions options{.open = dims_from(open, "open")};
+    if (!open.is_none() && PyDict_GET_SIZE(named.ptr())) options.open = {options.open, none};
+    const auto write = [&](compiled::CallRun& run, Tree& given) {
       Tree result = *static_cast<const Tree*>(run.result());
       const nb::gil_scoped_release others_may_run;
       run.export_to(path, walk_of(given), walk_of(result));
       return nb::object();
-    });
+    };
+    with_plan(arguments, named, nullptr, write, options);
   }
 
  private:
@@ -120,7 +124,7 @@ struct PythonCompiled {
 
   template <class Use>
   nb::object with_plan(const nb::args& arguments, const nb::kwargs& named, std::vector<PyObject*>* known,
-                       const Use& use) const {
+                       const Use& use, const ExportOptions& to_export = {}) const {
     Tree given = PyDict_GET_SIZE(named.ptr()) ? tree_of(nb::make_tuple(arguments, named), nullptr, known)
                                               : tree_of(arguments, nullptr, known);
     for (const Held& value : given.values)
@@ -134,7 +138,7 @@ struct PythonCompiled {
     {
       // It waits for other threads that compare values, which may be Python's.
       const nb::gil_scoped_release others_may_run;
-      run.emplace(function, walk_of(given), values, &type_of_arguments);
+      run.emplace(function, walk_of(given), values, &type_of_arguments, to_export);
     }
     if (run->records()) record(*run, given, PyDict_GET_SIZE(named.ptr()) != 0);
     return use(*run, given);
@@ -192,14 +196,16 @@ void make_programs(nb::module_& m) {
   show_function(compiled);
   m.def(
       "export_object",
-      [](const PythonCompiled& f, const std::string& path, nb::args arguments, nb::kwargs named) {
-        f.export_to(path, arguments, named);
+      [](const PythonCompiled& f, const std::string& path, nb::args arguments, nb::object open, nb::kwargs named) {
+        f.export_to(path, arguments, open, named);
       },
-      nb::arg("f"), nb::arg("path"), nb::arg("args"), nb::arg("kwargs"),
+      nb::arg("f"), nb::arg("path"), nb::arg("args"), nb::arg("open") = nb::none(), nb::arg("kwargs"),
       "Writes `path`.o, `path`.h and `path`.hpp (for C++20): the compiled function, for arguments like these, as a\n"
       "function in C that needs nothing of this library. NotImplementedError for operations that have no code but the "
       "library's; ValueError\n"
-      "where the path's last part is no name in C or a file cannot be written.");
+      "where the path's last part is no name in C or a file cannot be written. `open`, as in_dims of vmap: 0 for each\n"
+      "argument that has examples along axis 0. Then the function takes any number of them, its first parameter s0;\n"
+      "ValueError where f decides by their number, NotImplementedError where they may know of each other.");
   m.def("set_compile_cache", &set_compile_cache, nb::arg("folder"), nb::kw_only(),
         nb::arg("most_bytes") = default_compile_cache_bytes,
         "Keeps the machine code of compiled functions in the folder, for later processes; an empty path: nowhere. Docs "

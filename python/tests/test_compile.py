@@ -228,6 +228,26 @@ def test_functions_are_exported_to_c(tmp_path):
         rc.export_object(rc.compile(lambda x: rc.sort(x)[0]), str(tmp_path / "f"), x)
 
 
+def test_exported_functions_take_any_number_of_examples(tmp_path):
+    def f(w, x):
+        return rc.sin(x @ w)
+
+    w = rc.linspace(0, 1, 3)
+    rc.export_object(rc.compile(f), str(tmp_path / "model"), w, rc.zeros(5, 3), open=(None, 0))
+    assert "int64_t s0" in (tmp_path / "model.h").read_text()
+    library = tmp_path / "model.so"
+    subprocess.run(["c++", "-shared", "-o", library, tmp_path / "model.o", "-lm"], check=True)
+    model = ctypes.CDLL(str(library)).model
+    for n in (0, 1, 100):
+        x, result = rc.linspace(-1, 1, 3 * n).reshape(n, 3), np.zeros(n, np.float32)
+        workspace = np.zeros(1 << 16, np.uint8)
+        addresses = [ctypes.c_void_p(a.ctypes.data) for a in (w.numpy(), x.numpy(), result, workspace)]
+        assert model(ctypes.c_int64(n), *addresses) == 0
+        assert (result == f(w, x).numpy()).all()
+    with pytest.raises(rc.NotImplementedError, match="know of each other"):
+        rc.export_object(rc.compile(lambda x: x - x.mean(0)), str(tmp_path / "f"), rc.zeros(5, 3), open=0)
+
+
 def test_code_is_kept_in_a_folder(tmp_path):
     folder = tmp_path / "code"
     rc.set_compile_cache(str(folder))

@@ -30,7 +30,8 @@ class PlanFunction {
 
   std::string write() {
     begin();
-    run(plan_.steps);
+    if (plan_.open) run_blocks(*plan_.open);
+    else run(plan_.steps);
     return_to_others(b_, machine_, b_.getInt32(0));
     b_.SetInsertPoint(fails_);
     return_to_others(b_, machine_, b_.getInt32(1));
@@ -46,7 +47,8 @@ class PlanFunction {
 
   void begin() {
     const std::size_t count = is_in_lists() ? 4 : plan_.arguments + plan_.results + 1;
-    const llvm::SmallVector<llvm::Type*> parameters(count, b_.getPtrTy());
+    llvm::SmallVector<llvm::Type*> parameters(count, b_.getPtrTy());
+    if (plan_.open) parameters.insert(parameters.begin(), b_.getInt64Ty());
     auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), parameters, false);
     // Its name comes last: a function that the code calls may have that name.
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "exported", module_);
@@ -69,8 +71,16 @@ class PlanFunction {
   Value in_list(Value list, std::size_t i) {
     return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
   }
-  Value argument(std::size_t i) { return is_in_lists() ? listed(arguments_, 0, i) : parameter(i); }
-  Value result(std::size_t i) { return is_in_lists() ? listed(results_, 1, i) : parameter(plan_.arguments + i); }
+  /// Of those that stand one by one, arguments first.
+  Value array(std::size_t i) { return parameter(plan_.open ? i + 1 : i); }
+  Value argument(std::size_t i) {
+    if (!of_block_.empty()) return of_block_[i];
+    return is_in_lists() ? listed(arguments_, 0, i) : array(i);
+  }
+  Value result(std::size_t i) {
+    if (!of_block_.empty()) return of_block_[plan_.arguments + i];
+    return is_in_lists() ? listed(results_, 1, i) : array(plan_.arguments + i);
+  }
   /// Read once, in the first block.
   Value listed(std::map<std::size_t, Value>& known, std::size_t list, std::size_t i) {
     Value& pointer = known[i];
@@ -79,7 +89,7 @@ class PlanFunction {
     b_.SetInsertPoint(entry_, entry_->begin());
     return pointer = in_list(parameter(list), i);
   }
-  Value workspace() { return parameter(is_in_lists() ? 2 : plan_.arguments + plan_.results); }
+  Value workspace() { return is_in_lists() ? parameter(2) : array(plan_.arguments + plan_.results); }
   Value in_workspace(std::int64_t offset) {
     const auto behind = own_.upper_bound(offset);
     if (behind == own_.begin()) return moved(workspace(), count(offset));
@@ -113,6 +123,10 @@ class PlanFunction {
       return;
     }
     if (n == 0) return;
+    repeat(count(n), f);
+  }
+  /// Requires: n is at least 1.
+  void repeat(Value n, const std::function<void(Value)>& f) {
     auto *const loop = block("loop"), *const done = block("done"), *const before = b_.GetInsertBlock();
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
@@ -120,12 +134,74 @@ class PlanFunction {
     f(i);
     Value const next = b_.CreateAdd(i, count(1));
     i->addIncoming(count(0), before), i->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateICmpSLT(next, count(n)), loop, done);
+    b_.CreateCondBr(b_.CreateICmpSLT(next, n), loop, done);
     b_.SetInsertPoint(done);
   }
 
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) std::visit([&](const auto& s) { run(s); }, step.what);
+  }
+
+  // ── blocks of examples ──
+
+  /// The steps for each block. Fewer examples than a block has stand in copies, with the last one repeated.
+  void run_blocks(const OpenExamples& open) {
+    Value const n = parameter(0), of_block = count(open.of_block);
+    std::vector<OpenExamples::Rows> rows = open.arguments;
+    rows.insert(rows.end(), open.results.begin(), open.results.end());
+    std::int64_t most_bytes = 1;
+    for (const OpenExamples::Rows& of : rows) most_bytes = std::max(most_bytes, of.bytes);
+    go_on_if(b_.CreateICmpULE(n, count(INT64_MAX / most_bytes)));  // no array has more, and none fewer than 0
+    auto *const some = block("some"), *const next = block("block"), *const behind = block("behind"),
+               *const done = block("done");
+    b_.CreateCondBr(b_.CreateICmpEQ(n, count(0)), done, some);
+    b_.SetInsertPoint(some);
+    Value const are_few = b_.CreateICmpSLT(n, of_block);
+    Value const last = b_.CreateSelect(are_few, count(0), b_.CreateSub(n, of_block));  // example of the last block
+    do_if(are_few, [&] {
+      Value const last_example = b_.CreateSub(n, count(1));
+      repeat(of_block, [&](Value i) {
+        Value const source = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, i, last_example);
+        for (std::size_t k = 0; k < plan_.arguments; ++k)
+          copy_example(rows[k], in_workspace(rows[k].copy), i, array(k), source);
+      });
+    });
+    auto* const before = b_.GetInsertBlock();
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
+    llvm::PHINode* const first = b_.CreatePHI(b_.getInt64Ty(), 2);
+    first->addIncoming(count(0), before);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      Value const own = example(rows[k], array(k), first);
+      of_block_.push_back(rows[k].has_examples() ? b_.CreateSelect(are_few, in_workspace(rows[k].copy), own) : own);
+    }
+    run(plan_.steps);
+    Value const following = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(first, of_block), last);
+    first->addIncoming(following, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpEQ(first, last), behind, next);
+    b_.SetInsertPoint(behind);
+    do_if(are_few, [&] {
+      repeat(n, [&](Value i) {
+        for (std::size_t k = plan_.arguments; k < rows.size(); ++k)
+          copy_example(rows[k], array(k), i, in_workspace(rows[k].copy), i);
+      });
+    });
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+  }
+  Value example(const OpenExamples::Rows& rows, Value base, Value i) {
+    return rows.has_examples() ? moved(base, b_.CreateMul(i, count(rows.bytes))) : base;
+  }
+  void copy_example(const OpenExamples::Rows& rows, Value to, Value i, Value from, Value source) {
+    if (rows.has_examples()) copy_bytes(example(rows, to, i), example(rows, from, source), rows.bytes);
+  }
+  void do_if(Value truth, const std::function<void()>& f) {
+    auto *const then = block("then"), *const next = block("next");
+    b_.CreateCondBr(truth, then, next);
+    b_.SetInsertPoint(then);
+    f();
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
   }
 
   // ── copies ──
@@ -846,6 +922,7 @@ class PlanFunction {
   llvm::BasicBlock *entry_ = nullptr, *fails_ = nullptr;
   std::vector<llvm::GlobalVariable*> constants_;
   std::map<std::size_t, Value> arguments_, results_;  // of lists: those that were read
+  std::vector<Value> of_block_;  // the arrays of the block of examples that is computed; none: they are the parameters
   std::map<std::size_t, RecordsPlace> records_;
   std::map<std::size_t, std::pair<Value, Value>> states_;  // that alternate: where this turn's and the next one's stand
   std::map<const LanePlan*, std::vector<Functions>> functions_;

@@ -15,6 +15,7 @@
 #include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
+#include "compile/open_examples.h"
 #include "program/inlining.h"
 #include "transforms/arguments.h"
 
@@ -75,18 +76,30 @@ struct Parameter {
   const char* access;  // "const " of an argument
   const char* element;
   std::string name, type;
-  std::int64_t count;  // of elements in C
+  std::int64_t count;  // of elements in C, where it has examples: of one of them
+  bool has_examples;
 };
 
-std::vector<Parameter> parameters_of(const FunctionPlan& plan, const ProgramBody& body, const ExportedNames& names) {
+/// `f32[16,7]` with any number of examples in front: `f32[s0,7]`.
+std::string text_with_examples(const Type& type) {
+  const std::string text = to_string(type);
+  const std::size_t begin = text.find('[') + 1;
+  return text.substr(0, begin) + "s0" + text.substr(text.find_first_of(",]", begin));
+}
+
+std::vector<Parameter> parameters_of(const PlannedFunction& made, const ExportedNames& names) {
   std::vector<Parameter> all;
-  const auto add = [&](Variable v, const char* access, const std::string& name) {
-    const Type& type = body.types[at(v)];
-    const std::int64_t parts = is_complex(type.dtype) ? 2 : 1;
-    all.push_back({access, type_in_c(type.dtype), name, to_string(type), type.shape.numel().raw() * parts});
+  const std::optional<OpenExamples>& open = made.plan.open;
+  const auto add = [&](const Type& type, const char* access, const std::string& name, bool has_examples) {
+    std::int64_t count = type.shape.numel().raw() * (is_complex(type.dtype) ? 2 : 1);
+    if (has_examples) count /= open->of_block;
+    all.push_back({access, type_in_c(type.dtype), name, has_examples ? text_with_examples(type) : to_string(type),
+                   count, has_examples});
   };
-  for (std::size_t i = 0; i < plan.arguments; ++i) add(body.inputs[i], "const ", names.arguments[i]);
-  for (std::size_t k = 0; k < plan.results; ++k) add(body.outputs[k], "", names.results[k]);
+  for (std::size_t i = 0; i < made.arguments.size(); ++i)
+    add(made.arguments[i], "const ", names.arguments[i], open && open->arguments[i].has_examples());
+  for (std::size_t k = 0; k < made.results.size(); ++k)
+    add(made.results[k], "", names.results[k], open && open->results[k].has_examples());
   return all;
 }
 
@@ -95,9 +108,10 @@ std::string upper(std::string name) {
   return name;
 }
 
-std::string declaration(const std::string& name, const std::vector<Parameter>& parameters) {
-  std::string all = "int " + name + "(";
+std::string declaration(const FunctionPlan& plan, const std::vector<Parameter>& parameters) {
+  std::string all = "int " + plan.name + "(";
   const std::string indent(all.size(), ' ');
+  if (plan.open) all += "int64_t s0,\n" + indent;
   for (const Parameter& p : parameters)
     all += std::string(p.access) + p.element + " *" + p.name + " /* " + p.type + " */,\n" + indent;
   return all + "void *workspace);";
@@ -106,6 +120,14 @@ std::string declaration(const std::string& name, const std::vector<Parameter>& p
 std::string where_from(const FunctionPlan& plan, const std::string& processor) {
   return "/* Written by Ricci for this processor: " + processor + ". Link " + plan.name + ".o" +
          (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and the C library's functions, -lm. */\n";
+}
+
+/// `margin`: what lines of the comment begin with.
+std::string about_examples(const FunctionPlan& plan, const std::string& margin) {
+  if (!plan.open) return "";
+  const std::string line = "\n" + margin;
+  return line + "s0 is the number of examples, the first size of arrays whose type says so. For 0 nothing is read or" +
+         line + "written. Below 0, and for more than an array can have, the call fails. One workspace serves any.";
 }
 
 std::int64_t workspace_bytes(const FunctionPlan& plan) {
@@ -131,8 +153,8 @@ extern "C" {
    does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row by row, and a result
    overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, complex numbers are pairs. Nothing
    is allocated, and nothing is kept between calls: threads may call the function side by side, each with a workspace
-   of its own. */
-)" + declaration(plan.name, parameters) +
+   of its own.)" + about_examples(plan, "   ") + R"( */
+)" + declaration(plan, parameters) +
          R"(
 
 #ifdef __cplusplus
@@ -148,11 +170,13 @@ extern "C" {
 std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& parameters,
                        const std::string& processor) {
   const std::string guard = "RICCI_EXPORTED_" + upper(plan.name) + "_H";
-  std::string spans, sizes, pointers;
   const std::string indent(std::strlen("[[nodiscard]] inline bool call("), ' ');
+  std::string spans = plan.open ? "std::int64_t s0,\n" + indent : "", sizes, pointers = plan.open ? "s0, " : "";
   for (const Parameter& p : parameters) {
+    const std::string count = std::to_string(p.count);
     spans += std::string("std::span<") + p.access + p.element + "> " + p.name + " /* " + p.type + " */,\n" + indent;
-    sizes += "  assert(" + p.name + ".size() == " + std::to_string(p.count) + ");\n";
+    sizes += "  assert(" + p.name +
+             (p.has_examples ? ".size() == static_cast<std::size_t>(s0) * " : ".size() == ") + count + ");\n";
     pointers += p.name + ".data(), ";
   }
   return where_from(plan, processor) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
@@ -167,7 +191,7 @@ namespace )" +
          plan.name + R"( {
 
 extern "C" )" +
-         declaration(plan.name, parameters) + R"(
+         declaration(plan, parameters) + R"(
 
 /// Memory for one call at a time. Keep it: a call needs nothing that another one left there.
 struct alignas(64) Workspace {
@@ -177,7 +201,8 @@ struct alignas(64) Workspace {
 
 /// False, with unspecified results, where the function throws for these values, or where its code does not hold for
 /// them. Arrays lie row by row, and a result overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their
-/// bits, complex numbers are pairs. Threads may call it side by side, each with a workspace of its own.
+/// bits, complex numbers are pairs. Threads may call it side by side, each with a workspace of its own.)" +
+         about_examples(plan, "/// ") + R"(
 [[nodiscard]] inline bool call()" +
          spans + R"(Workspace &workspace) {
 )" + sizes +
@@ -235,14 +260,15 @@ std::string function_name(const std::string& path, const runs::Place& where) {
 }  // namespace
 
 void export_program(const Program& program, std::span<const Tensor> captured, const ExportedNames& names,
-                    const std::string& path, const runs::Place& where) {
+                    bool any_number_of_examples, const std::string& path, const runs::Place& where) {
   const std::string name = function_name(path, where);
   if (const char* const why = why_no_kernels())
     raise_own<NotImplementedError>(std::string("export_object: ") + why, where);
-  const Folded kernels = with_kernels(inlined(program), captured);
-  const PlannedFunction made = planned_alone(kernels, name, where);
+  const Program whole = inlined(program);
+  const PlannedFunction made = any_number_of_examples ? planned_for_examples(whole, captured, name, where)
+                                                      : planned_alone(with_kernels(whole, captured), name, where);
   const ObjectFile object = object_file(made.plan, where);
-  const std::vector<Parameter> parameters = parameters_of(made.plan, kernels.program.body(), names);
+  const std::vector<Parameter> parameters = parameters_of(made, names);
   write_files({{path + ".o", object.bytes},
                {path + ".h", header(made.plan, parameters, object.processor)},
                {path + ".hpp", cpp_header(made.plan, parameters, object.processor)}},

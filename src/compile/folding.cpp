@@ -52,12 +52,6 @@ std::ptrdiff_t count_others(const Program& program) {
   });
 }
 
-/// Lanes along an open size, as the compiled function has them: so both give the same bits.
-Program along_open_sizes(const Program& program, const std::shared_ptr<const CallSizes>& sizes) {
-  const Program made =
-      with_lane_kernels(program, {.table = sizes->shared_table(), .most_of_formula = SIZE_MAX, .takes_all = true});
-  return resolved(made.in_call(sizes));
-}
 /// Lanes along an axis of more elements than these.
 Program along_numbers(const Program& program, std::int64_t most_unrolled) {
   return with_lane_kernels(program,
@@ -114,17 +108,24 @@ Folded folded(const Program& program, std::span<const Tensor> captured, const Fo
   return {program_of(std::move(rest)), program_of(without_dead_equations(known))(given)};
 }
 
+Folded with_kernels_along_open_sizes(const Program& program, std::span<const Tensor> captured) {
+  const Folded parts = folded(program.in_call(nullptr), captured);
+  const ExpandOptions options{
+      .table = program.shared_call_sizes()->shared_table(), .most_of_formula = SIZE_MAX, .takes_all = true};
+  return {with_lane_kernels(parts.program, options), parts.constants};
+}
+
 Folded with_kernels(const Program& program, std::span<const Tensor> captured) {
   std::optional<Folded> best;
   const auto is_enough = [&](Program made, const std::vector<Tensor>& constants) {
     if (!best || count_others(made) < count_others(best->program)) best = Folded{std::move(made), constants};
     return count_others(best->program) == 0;
   };
-  Folded parts = folded(program.in_call(nullptr), captured);
   if (const auto& sizes = program.shared_call_sizes()) {
-    if (is_enough(along_open_sizes(parts.program, sizes), parts.constants)) return std::move(*best);
-    parts = folded(resolved(parts.program.in_call(sizes)), parts.constants);
+    const Folded open = with_kernels_along_open_sizes(program, captured);
+    if (is_enough(resolved(open.program.in_call(sizes)), open.constants)) return std::move(*best);
   }
+  Folded parts = folded(resolved(program), captured);
   parts = folded(parts.program.simplified(), parts.constants);
   for (const std::int64_t most_unrolled : {64, 15, 4, 3})
     if (is_enough(along_numbers(parts.program, most_unrolled), parts.constants)) break;

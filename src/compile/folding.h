@@ -22,6 +22,9 @@ struct FoldOptions {
 };
 /// Without the equations that need no element of an argument: what they give is among the constants.
 Folded folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options = {});
+/// With kernels whose lanes lie along the open sizes of the program's call, as the compiled function has them: both
+/// give the same bits. These sizes stay open. Requires: as below.
+Folded with_kernels_along_open_sizes(const Program& program, std::span<const Tensor> captured);
 /// With kernels for as many equations as can be. Requires: where sizes are open, the program is in a call; its last
 /// inputs are captured tensors, of these values.
 Folded with_kernels(const Program& program, std::span<const Tensor> captured);

@@ -18,6 +18,7 @@
 #include "ricci/default_dtype.h"
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
+#include "ricci/tree/match_dims.h"
 #include "transforms/arguments.h"
 
 namespace ricci::compiled {
@@ -26,6 +27,8 @@ namespace {
 /// Of so many plans the one that was used longest ago goes when another is made.
 constexpr std::size_t most_plans = 64;
 constexpr std::int64_t most_of_a_small_size = 16;
+/// In what is recorded for any number of examples: a number that no other size is likely to have.
+constexpr std::int64_t recorded_examples = 1009;
 
 /// What two calls must share to be served by one recording: the C++ types and trees of the arguments, the default
 /// dtype, the dtypes and ranks of tensors, the plain values. Sizes come besides.
@@ -181,12 +184,60 @@ struct CallRun::State {
   const Signature signature;
   std::shared_ptr<const Recording> recording;
   std::shared_ptr<const CallSizes> sizes;  // of the call
+  // Of an export for any number of examples: by leaf of the arguments, whether it has them along its first axis.
+  std::vector<bool> has_examples;
   std::unique_ptr<Making> making;          // null: there is a recording, which is not checked
 
   static void* operator new(std::size_t bytes) { return pool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) { pool::release(memory, bytes); }
   State(const std::shared_ptr<Function>& of, const tree::Walk& arguments, const std::string_view* type)
       : function(of), signature(arguments, type) {}
+
+  bool is_for_any_examples() const { return !has_examples.empty(); }
+
+  /// Throws ValueError where `.open` does not fit the arguments.
+  void open_examples(const tree::Walk& arguments, const Dims& open) {
+    const tree::DimsWords words{"export_object", "open", "the arguments", "are", true};
+    const std::vector<Dim> dims = tree::match_dims(open, arguments, words);
+    std::optional<std::int64_t> examples;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      const Tensor& leaf = *arguments.leaves[i];
+      has_examples.push_back(dims[i] && leaf.defined());
+      if (!has_examples.back()) continue;
+      const Type& type = value_of(leaf)->type;
+      const std::string name = tree::argument_name(arguments, i) + ", " + to_string(type) + ",";
+      if (type.rank() == 0) refuse_open("no axis to open is in " + name + " which needs rc::none");
+      if (*dims[i] != 0 && *dims[i] != -type.rank())
+        refuse_open("axis " + std::to_string(*dims[i]) + " of " + name +
+                    " is not the first, and only the first can be open; let the function take it in front");
+      const std::int64_t count = type.shape[0].hint();
+      if (examples.value_or(count) != count)
+        refuse_open("the open axis of " + name + " has " + std::to_string(count) + " examples, and those before have " +
+                    std::to_string(*examples) + "; all have one number");
+      examples = count;
+    }
+    if (!examples) refuse_open("no argument is open; give .open = 0 for one that has examples, or leave it out");
+  }
+  [[noreturn]] void refuse_open(const std::string& why) const {
+    raise_own<ValueError>("export_object: " + why, function->where);
+  }
+  /// The sizes of the call, for as many examples as a recording for any number has.
+  std::shared_ptr<const CallSizes> sizes_as_recorded(const Recording& of) const {
+    Signature recorded = signature;
+    for (std::size_t i = 0; is_for_any_examples() && i < of.is_open.size(); ++i)
+      if (of.is_open[i]) recorded.sizes[i] = recorded_examples;
+    return recorded.sizes_of_call(of.table);
+  }
+  /// By size of the signature: whether it is that of the examples.
+  std::vector<bool> sizes_of_examples(const tree::Walk& arguments) const {
+    std::vector<bool> open;
+    for (std::size_t i = 0; i < has_examples.size(); ++i) {
+      const Tensor& leaf = *arguments.leaves[i];
+      const std::int64_t rank = leaf.defined() ? value_of(leaf)->type.rank() : 0;
+      for (std::int64_t axis = 0; axis < rank; ++axis) open.push_back(axis == 0 && has_examples[i]);
+    }
+    return open;
+  }
 
   /// Finds a recording that serves the call.
   void find(const tree::Walk& arguments, const tree::Values& now) {
@@ -304,17 +355,20 @@ struct CallRun::State {
 };
 
 CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& arguments, const tree::Values& values,
-                 const std::string_view* type)
+                 const std::string_view* type, const ExportOptions& to_export)
     : state_(new State(function, arguments, type)) {
   State& s = *state_;
-  s.find(arguments, values);
+  if (to_export.open == Dims(none)) s.find(arguments, values);
+  else s.open_examples(arguments, to_export.open);
   if (!records()) return;
   require_values_with_equality(arguments, values, function->where);
   s.making = std::make_unique<Making>();
   s.making->values = values;
   s.making->next = std::make_shared<Recording>(s.signature);
   Recording& next = *s.making->next;
-  next.is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
+  next.is_open = s.is_for_any_examples() ? s.sizes_of_examples(arguments)
+                 : s.recording           ? s.recording->is_open
+                                         : s.open_sizes(values);
   next.values = tree::copy_values(values);
 }
 CallRun::~CallRun() = default;
@@ -327,12 +381,21 @@ void CallRun::enter(const tree::Walk& copies) {
   making.symbols = std::make_shared<SymbolTable>();
   ArgumentTypes inputs(copies.leaves);
   std::size_t next = 0;
+  std::optional<Size> examples;  // their number, the same in all arguments
   for (Type& type : inputs.types)
     for (Size& size : type.shape) {
       // A function that is recorded again to be checked sees the sizes of the first time: rules may choose by them.
       const Size seen = s.recording ? s.recording->signature.sizes[next] : size;
-      if (making.next->is_open[next++]) size = making.symbols->add_input(seen.hint());
-      else making.symbols->skip_input();
+      const bool is_open = making.next->is_open[next++];
+      if (is_open && s.is_for_any_examples()) {
+        if (examples) making.symbols->skip_input();
+        else examples = making.symbols->add_input(recorded_examples);
+        size = *examples;
+      } else if (is_open) {
+        size = making.symbols->add_input(seen.hint());
+      } else {
+        making.symbols->skip_input();
+      }
     }
   making.recorder.emplace("compile", Records::program, entry_of("compile", s.function->where), making.symbols);
   making.recorder->show(copies.leaves, inputs);
@@ -391,7 +454,11 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
                                 s.function->where);
     return;
   }
-  s.sizes = s.signature.sizes_of_call(made.table);
+  s.sizes = s.sizes_as_recorded(made);
+  if (s.is_for_any_examples()) {
+    s.recording = making.next;
+    return;
+  }
   // It serves its own call. Where that is made inside another recording, what the function decided by its sizes becomes
   // what that recording relies on.
   if (!made.table->serves(s.sizes->inputs())) throw Error("compile: a recording does not serve its own call");
@@ -474,7 +541,7 @@ void CallRun::export_to(const std::string& path, const tree::Walk& arguments, co
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (recording.defined[i]) add(names.results, "result " + tree::leaf_path(result, i));
   for (const std::size_t i : recording.written) add(names.results, "written " + tree::argument_name(arguments, i));
-  export_program(s.program(), recording.captured, names, path, s.function->where);
+  export_program(s.program(), recording.captured, names, s.is_for_any_examples(), path, s.function->where);
 }
 
 // ── calls from C++ ──
@@ -484,9 +551,9 @@ namespace {
 /// Records the function where there is no plan yet; then `use(run, arguments, result)` with the result of the first
 /// call, without its tensors.
 template <class Use>
-auto with_plan(const Called& called, const Use& use) {
+auto with_plan(const Called& called, const Use& use, const ExportOptions& to_export = {}) {
   const tree::Walk arguments = tree::walk_of(called.arguments);
-  CallRun run(called.function, arguments, tree::values_of(called.arguments), called.type);
+  CallRun run(called.function, arguments, tree::values_of(called.arguments), called.type, to_export);
   if (run.records()) {
     tree::Arguments copies = called.arguments;
     run.enter(tree::walk_of(copies));
@@ -516,10 +583,11 @@ Explanation explain(const Called& called) {
       called, [](CallRun& run, const tree::Walk& arguments, const tree::AnyTree&) { return run.explain(arguments); });
 }
 
-void export_to(const std::string& path, const Called& called) {
-  with_plan(called, [&](CallRun& run, const tree::Walk& arguments, tree::AnyTree result) {
+void export_to(const std::string& path, const ExportOptions& options, const Called& called) {
+  const auto write = [&](CallRun& run, const tree::Walk& arguments, tree::AnyTree result) {
     run.export_to(path, arguments, ricci::call::walk(result));
-  });
+  };
+  with_plan(called, write, options);
 }
 
 }  // namespace ricci::compiled

@@ -196,6 +196,17 @@ struct Step {
       what;
 };
 
+/// Examples along the first axis of arguments and results, as many as a call says. They know nothing of each other: the
+/// steps compute a block of them, then the next one. Those of the last block may be in the block before it, too.
+struct OpenExamples {
+  std::int64_t of_block = 1;  ///< how many
+  struct Rows {
+    std::int64_t bytes = -1, copy = 0;  ///< of an example, -1: it has none; offset in the workspace of a block's copy
+    bool has_examples() const { return bytes >= 0; }
+  };
+  std::vector<Rows> arguments = {}, results = {};
+};
+
 struct FunctionPlan {
   std::string name;  ///< of the function
   std::size_t arguments, results;
@@ -206,6 +217,7 @@ struct FunctionPlan {
   std::vector<std::int64_t> limits = {};  ///< of loops with a condition: the most turns
   std::vector<TurnRecords> records = {};
   bool calls_blas = false;
+  std::optional<OpenExamples> open = {};
 };
 
 }  // namespace ricci::compiled

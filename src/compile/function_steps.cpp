@@ -1016,9 +1016,14 @@ PlannedFunction made_plan(const Folded& kernels, const std::string& name, const 
   Whole whole{made, where, calls_library};
   std::vector<Placed> arguments;
   std::vector<Location> results;
-  for (std::size_t i = 0; i < made.plan.arguments; ++i)
-    arguments.push_back(row_by_row({Location::In::argument, i}, body.types[at(body.inputs[i])]));
-  for (std::size_t k = 0; k < made.plan.results; ++k) results.push_back({Location::In::result, k});
+  for (std::size_t i = 0; i < made.plan.arguments; ++i) {
+    made.arguments.push_back(body.types[at(body.inputs[i])]);
+    arguments.push_back(row_by_row({Location::In::argument, i}, made.arguments.back()));
+  }
+  for (std::size_t k = 0; k < made.plan.results; ++k) {
+    made.results.push_back(body.types[at(body.outputs[k])]);
+    results.push_back({Location::In::result, k});
+  }
   made.plan.steps = Planner(whole, kernels, std::nullopt, {}).steps(arguments, results);
   made.plan.workspace_bytes = whole.workspace.bytes();
   return made;

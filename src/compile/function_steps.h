@@ -23,6 +23,7 @@ struct LibraryCall {
 /// A plan with what its steps refer to.
 struct PlannedFunction {
   FunctionPlan plan;
+  Types arguments = {}, results = {};    ///< of the function
   std::vector<Program> programs = {};    ///< whose kernels steps run
   std::vector<LibraryCall> calls = {};   ///< by the numbers of steps
   std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own

@@ -191,10 +191,18 @@ class Key {
     add(step.what.index());
     std::visit([&](const auto& s) { add(s); }, step.what);
   }
+  void add(const OpenExamples::Rows& rows) {
+    const auto& [size, copy] = rows;
+    all(size, copy);
+  }
+  void add(const OpenExamples& open) {
+    const auto& [of_block, arguments, results] = open;
+    all(of_block, arguments, results);
+  }
   void add(const FunctionPlan& plan) {
-    const auto& [name, arguments, results, constants, steps, workspace_bytes, states, limits, records, calls_blas] =
-        plan;
-    all(name, arguments, results, constants, steps, workspace_bytes, states, limits, records, calls_blas);
+    const auto& [name, arguments, results, constants, steps, workspace_bytes, states, limits, records, calls_blas,
+                 open] = plan;
+    all(name, arguments, results, constants, steps, workspace_bytes, states, limits, records, calls_blas, open);
   }
 };
 

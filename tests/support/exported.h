@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -81,8 +82,10 @@ class Exports {
     library_ = dlopen(path("all.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_TRUE(library_) << dlerror();
   }
-  /// What the function returns. Its results are written over `results`. Each array ends where memory ends.
-  int call(const std::string& name, const Tensors& arguments, Tensors& results) const {
+  /// What the function returns. Its results are written over `results`. Each array ends where memory ends. `examples`:
+  /// of a function of any number of them.
+  int call(const std::string& name, const Tensors& arguments, Tensors& results,
+           std::optional<std::int64_t> examples = {}) const {
     std::vector<GuardedBytes> memory;
     std::vector<void*> pointers;
     const auto bytes_of = [](const ricci::Tensor& x) {
@@ -105,7 +108,9 @@ class Exports {
     pointers.push_back(memory.emplace_back(workspace).data());
     std::memset(pointers.back(), 0x5a, workspace);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pointers.back()) % 64, 0U);
-    const int answer = call(dlsym(library_, name.c_str()), pointers);
+    std::vector<void*> given = pointers;  // a number of 64 bits is passed as a pointer is
+    if (examples) given.insert(given.begin(), reinterpret_cast<void*>(*examples));
+    const int answer = call(dlsym(library_, name.c_str()), given);
     for (std::size_t i = 0; i < results.size(); ++i)
       std::memcpy(bytes_at(results[i]), pointers[arguments.size() + i], bytes_of(results[i]));
     return answer;
