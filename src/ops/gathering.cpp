@@ -34,7 +34,9 @@ void check(const IndexPlace& place, std::size_t k, const Strided& index, std::in
 }  // namespace
 
 void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis) {
-  check(place, k, index, x.rank == 0 ? 1 : x.shape[axis], x.dtype, {});
+  // A text of a program may say any number.
+  const auto vmaps = std::clamp(place.vmaps, std::int64_t{0}, std::int64_t{index.rank});
+  check(place, k, index, x.rank == 0 ? 1 : x.shape[axis], x.dtype, Vmaps(at(vmaps), nullptr));
 }
 
 DType dtype_of_total(bool accumulate, DType dtype) {
@@ -120,7 +122,7 @@ struct Gather {
     return y.element_of(0, where);
   }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const;
-  Gather lifted() const { return {axis + 1, place}; }
+  Gather lifted() const { return {axis + 1, place.in_examples()}; }
   static std::vector<Sample<Gather>> samples() {
     return {{{1, test_place(1, {2, 3})}, {rand({2, 3}), test_index({0, 2, 2, 1}, {2, 2})}},
             {{0, test_place(0, {4})}, {rand({4}), test_index({3, 3, 0}, {3})}},
@@ -243,7 +245,7 @@ struct Scatter {
     }
     return scalar_writer->converted(y.type(0).dtype, value, false);
   }
-  Scatter lifted() const { return {axis + 1, accumulate, place}; }
+  Scatter lifted() const { return {axis + 1, accumulate, place.in_examples()}; }
   static std::vector<Sample<Scatter>> samples() {
     return {{{1, true, test_place(1, {2, 3})}, {rand({2, 3}), rand({2, 2}), test_index({0, 0, 2, 1}, {2, 2})}},
             {{0, false, test_place(0, {4})}, {rand({4}), rand({4}), test_index({3, 0, 3, 3}, {4})}},

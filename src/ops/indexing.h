@@ -15,6 +15,14 @@ struct IndexPlace {
   Axes axes;    // indexed, one for each index tensor
   Shape shape;  // of one example
   bool wraps;   // negative indices count from the back
+  std::int64_t vmaps = 0;  // axes of examples in front of each index tensor, in a recorded program
+
+  /// The place of the same operation with one more axis of examples in front of the indices.
+  IndexPlace in_examples() const {
+    IndexPlace place = *this;
+    ++place.vmaps;
+    return place;
+  }
 };
 
 /// IndexError if an index lies outside `axis` of x, which the user knows as axis `k` of the place.

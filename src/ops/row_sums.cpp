@@ -76,7 +76,8 @@ struct SumOfRows {
   BatchedOutputs batch(const Batch& b) const {
     Shape of_examples = rows;
     of_examples.insert(0, b.size);
-    return {.outputs = {sum_rows(table_of(b, 0), b.input(1), b.input(2), b.input(3), of_examples, told_from, told_to)}};
+    return {.outputs = {sum_rows(table_of(b, 0), b.input(1), b.input(2), b.input(3), of_examples,
+                                 told_from.in_examples(), told_to.in_examples())}};
   }
   static std::vector<Sample<SumOfRows>> samples() {
     const IndexPlace of_three{"sample", {0}, {3, 2}, false}, of_two{"sample", {0}, {2, 2}, false};
@@ -120,7 +121,8 @@ struct ProductsOfRows {
     return sum_rows(r.inputs[0], ct, r.inputs[2], r.inputs[3], rows, told_from, told_to);
   }
   BatchedOutputs batch(const Batch& b) const {
-    return {.outputs = {multiply_rows(table_of(b, 0), table_of(b, 1), b.input(2), b.input(3), told_from, told_to)}};
+    return {.outputs = {multiply_rows(table_of(b, 0), table_of(b, 1), b.input(2), b.input(3), told_from.in_examples(),
+                                      told_to.in_examples())}};
   }
   static std::vector<Sample<ProductsOfRows>> samples() {
     const IndexPlace of_three{"sample", {0}, {3, 2}, false}, of_two{"sample", {0}, {2, 2}, false};

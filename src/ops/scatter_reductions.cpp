@@ -55,7 +55,7 @@ struct ScatterExtreme {
     return {r.wants(0) ? of_x * r.cotangents[0] : Tensor(),
             r.wants(1) ? of_src * gather(r.cotangents[0], axis, r.inputs[2]) : Tensor(), Tensor()};
   }
-  ScatterExtreme lifted() const { return {axis + 1, place}; }
+  ScatterExtreme lifted() const { return {axis + 1, place.in_examples()}; }
   static std::vector<Sample<ScatterExtreme>> samples() {
     const auto places = [](std::vector<std::int64_t> values, const Shape& shape) {
       return reshape(tensor(values), shape);

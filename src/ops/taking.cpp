@@ -46,11 +46,10 @@ std::vector<Tensor> with_example_numbers(const Batch& b, int first) {
   return indices;
 }
 
-IndexPlace with_batch_axis(IndexPlace place, Size size) {
+IndexPlace with_batch_axis(IndexPlace place) {
   // The example's number is always in range; errors go on to speak of one example.
   place.axes.insert(0, -1);
-  (void)size;
-  return place;
+  return place.in_examples();
 }
 
 /// Throws unless there is an index for each axis behind the first `others` operands, all of one shape.
@@ -127,9 +126,9 @@ struct Take {
     if (!b.is_mapped(0)) {
       std::vector<Tensor> mapped;
       for (int i = 1; i < b.count(); ++i) mapped.push_back(b.input(i));
-      return {.outputs = {take_front(b.inputs[0], mapped, place)}};
+      return {.outputs = {take_front(b.inputs[0], mapped, place.in_examples())}};
     }
-    return {.outputs = {take_front(b.inputs[0], with_example_numbers(b, 1), with_batch_axis(place, b.size))}};
+    return {.outputs = {take_front(b.inputs[0], with_example_numbers(b, 1), with_batch_axis(place))}};
   }
   static std::vector<Sample<Take>> samples();
 };
@@ -267,7 +266,7 @@ struct PutAt {
       return {.outputs = {movedim(rows, axes, 0)}};
     }
     return {.outputs = {put_front(b.input(0), b.input(1), with_example_numbers(b, 2), accumulate,
-                                  with_batch_axis(place, b.size))}};
+                                  with_batch_axis(place))}};
   }
   static std::vector<Sample<PutAt>> samples();
 };

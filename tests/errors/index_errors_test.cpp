@@ -119,6 +119,30 @@ TEST(IndexErrors, SayWhichExampleWhereBothAreMappedAcrossChunksAndNestedMaps) {
       start + "3" + rest.substr(0, rest.find("\n")) + "\n  inside grad{at}, inside vmap over axis 0 of 4{at}");
 }
 
+TEST(IndexErrors, SayWhichExampleInCompiledFunctions) {
+  const Tensor table = rc::ones({3, 2}), tables = rc::ones({4, 3}), places = rc::tensor({{0, 1}, {2, 7}});
+  const auto expect = [&](const auto& f, const std::string& text) {
+    const std::string inside = "\n  inside vmap over axis 0{at}";
+    expect_error<rc::IndexError>([&] { rc::compile(rc::vmap(f))(places); }, text + inside);
+    expect_error<rc::IndexError>([&] { rc::trace(rc::vmap(f))(places)({places}); }, text + inside);
+  };
+  const std::string found = ": index 7 at [1] in example 1",
+                    range = " is out of range for axis 0 of f32[3,2]; the legal range is [";
+  expect([&](Tensor i) { return rc::embedding(i, table); }, "embedding" + found + range + "0, 2]");
+  expect([&](Tensor i) { return table[i]; }, "index" + found + range + "-3, 2]");
+  expect([&](Tensor i) { return rc::index_select(table, 0, i); }, "index_select" + found + range + "0, 2]");
+  expect([&](Tensor i) { return rc::index_add(table, 0, i, rc::ones({2})); }, "index_add" + found + range + "0, 2]");
+  const auto read = [](Tensor t, Tensor i) { return t[i]; };
+  expect_error<rc::IndexError>(
+      [&] { rc::compile(rc::vmap(rc::vmap(read)))(tables.reshape({2, 2, 3}), rc::tensor({{0, 1}, {2, 3}})); },
+      "index: index 3 in example [1,1] is out of range for axis 0 of f32[3]; the legal range is [-3, 2]\n"
+      "  inside vmap over axis 0{at}, inside vmap over axis 0{at}");
+  expect_error<rc::IndexError>(
+      [&] { rc::compile(rc::vmap(rc::grad(read)))(tables, rc::tensor({0, 1, 5, 0})); },
+      "index: index 5 in example 2 is out of range for axis 0 of f32[3]; the legal range is [-3, 2]\n"
+      "  inside grad{at}, inside vmap over axis 0{at}");
+}
+
 /// An index that all examples share is of none of them, whatever its length.
 TEST(IndexErrors, SayNoExampleOfASharedIndex) {
   const Tensor tables = rc::ones({2, 3}), index = rc::tensor({0, 7});

@@ -54,7 +54,7 @@ program(a: f32[2]; b: f32[2], c: bool[2], d: i64[2]) {
   expect_equal f true
   g: bool[2] = gt b 0
   expect_equal g c
-  h: f32[2] = index[place={index,(0),(2),true}] a d
+  h: f32[2] = index[place={index,(0),(2),true,0}] a d
   return h
 }
 )");

@@ -669,7 +669,7 @@ TEST(Program, ThatGivesAnOperationAnotherNumberOfOperandsIsRefused) {
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = matmul[form=0] a"); }, "matmul: 1 operands; it takes 2");
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = cholesky a b"); }, "cholesky: 2 operands; it takes 1");
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = cat[axis=0]"); }, "cat: 0 operands; it takes at least 1");
-  expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = index[place={index,(0),(3,3),true}] a"); },
+  expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = index[place={index,(0),(3,3),true,0}] a"); },
                                "index: 1 operands; it takes 2");
 }
 
@@ -707,7 +707,7 @@ TEST(Program, WhoseParametersDoNotFitTheirOperandsIsRefused) {
   expect_refused("c: f32[2] = as_strided[size=(2), stride=(2), offset=1, elements=3] a",
                  "as_strided: the parameter 1" + range + "[0, 0]");
   expect_refused("c: f32[3] = softmax[axis=1] a", "softmax: the parameter 1" + range + "[0, 0]");
-  expect_refused("c: f32[3,2] = gather[axis=0, place={x,(0),(3,2),false}] b a",
+  expect_refused("c: f32[3,2] = gather[axis=0, place={x,(0),(3,2),false,0}] b a",
                  "gather: needs elements of i64, found f32[3]");
   expect_refused("c: f32[3] = put[view=select[axis=0, index=0]] a a", "put: needs the sizes [], found [3]");
 }
