@@ -469,18 +469,19 @@ class Grouping {
   }
   /// A kernel of fewer equations gains too little on them for what it costs to be made.
   static constexpr std::ptrdiff_t least_of_walked = 4;
-  /// Sizes that stand in types as larger numbers, and numbers of examples that fill a register: at most four, the most
-  /// frequent first.
+  /// Sizes that stand in types as larger numbers, and numbers of examples that fill a register, or half of a long one:
+  /// at most four, the most frequent first.
   std::vector<std::int64_t> large_numbers() const {
     std::map<std::int64_t, int> counts;
-    const std::int64_t fewest_examples = lanes_of_registers();
+    constexpr std::int64_t few = 8;
+    const std::int64_t fewest_examples = std::min(few, lanes_of_registers());
     for (std::size_t v = 0; v < body_.types.size(); ++v) {
       const Shape& shape = body_.types[v].shape;
       const std::size_t axes_of_examples = body_.vmaps.of(static_cast<Variable>(v)).size();
       for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const bool is_large = shape[axis].raw() > options_.most_unrolled_number;
-        const bool fills_register = axis < axes_of_examples && shape[axis].raw() >= fewest_examples;
-        if (!shape[axis].is_symbol() && (is_large || fills_register)) ++counts[shape[axis].raw()];
+        const bool has_examples = axis < axes_of_examples && shape[axis].raw() >= fewest_examples;
+        if (!shape[axis].is_symbol() && (is_large || has_examples)) ++counts[shape[axis].raw()];
       }
     }
     std::vector<std::int64_t> numbers;

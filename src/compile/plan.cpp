@@ -216,6 +216,7 @@ LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes) {
   if (stays_whole) plan.functions = functions_of(program);
   if (plan.program.has_lanes) {
     plan.width = width_of(plan, register_bytes());
+    while (lanes > 0 && lanes < plan.width) plan.width /= 2;
     plan.registers = registers_of(plan);
     if (lanes > 0) plan.registers = std::clamp(static_cast<int>(lanes / plan.width), 1, plan.registers);
   }
