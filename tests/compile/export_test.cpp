@@ -395,13 +395,15 @@ TEST_F(Exported, RunsLoopsAndBranchesOfEachExample) {
 
 TEST_F(Exported, DrawsByKeys) {
   const Tensor key = rc::Key(3).data;
-  for (const std::int64_t n : {5, 18, 4099})
-    for (const rc::DType dtype : {rc::float32, rc::float64, rc::float16}) {
-      expect_bits([n, dtype](const Tensor& k) { return rc::uniform(rc::Key(k), {n}, dtype); }, key);
-      expect_bits([n, dtype](const Tensor& k) { return rc::normal(rc::Key(k), {n}, dtype); }, key);
-      if (dtype == rc::float32)
-        expect_bits([n](const Tensor& k) { return rc::randint(rc::Key(k), -5, 1000, {n}); }, key);
-    }
+  const auto expect_draws = [&](std::int64_t n, rc::DType dtype) {
+    expect_bits([n, dtype](const Tensor& k) { return rc::uniform(rc::Key(k), {n}, dtype); }, key);
+    expect_bits([n, dtype](const Tensor& k) { return rc::normal(rc::Key(k), {n}, dtype); }, key);
+  };
+  for (const std::int64_t n : {5, 18, 4099}) {  // less than a register, some registers, a loop
+    expect_draws(n, rc::float32);
+    expect_bits([n](const Tensor& k) { return rc::randint(rc::Key(k), -5, 1000, {n}); }, key);
+  }
+  for (const rc::DType dtype : {rc::float64, rc::float16}) expect_draws(18, dtype);
   const auto noisy = [](const Tensor& x, const Tensor& k) { return sin(x) + rc::uniform(rc::Key(k), {20, 30}); };
   expect_bits(noisy, rc::randn({20, 30}), key);
   expect_bits(rc::vmap(noisy), rc::randn({6, 20, 30}), rc::split(rc::Key(3), 6).data);
@@ -430,16 +432,17 @@ TEST_F(Exported, ComputesWhatIsTooLongForAKernelInSimplerOperations) {
     const auto gradient = rc::grad([f](const Tensor& v) { return (f(v) * v).sum(); });
     if (x.dtype() != rc::float16) expect_close(result(gradient, x), gradient(x), 100 * tolerance);
   };
-  const auto shapes = {rc::Shape{300}, rc::Shape{5, 300}, rc::Shape{300, 5}, rc::Shape{70, 130}, rc::Shape{4, 20, 90}};
-  for (const rc::DType dtype : {rc::float32, rc::float64, rc::float16})
-    for (const rc::Shape& shape : shapes) {
-      const Tensor x = rc::randn(shape).to(dtype) * 3;
-      expect([](const Tensor& v) { return rc::softmax(v, -1); }, x);
-      expect([](const Tensor& v) { return rc::log_softmax(v, 0); }, x);
-      expect([](const Tensor& v) { return rc::logsumexp(v, {-1}, true); }, x);
-      expect([](const Tensor& v) { return rc::layer_norm(v, {v.shape().back()}); }, x);
-      expect([](const Tensor& v) { return rc::var(v, {0}, 1, true); }, x);
-    }
+  const auto expect_all = [&](const rc::Shape& shape, rc::DType dtype) {
+    const Tensor x = rc::randn(shape).to(dtype) * 3;
+    expect([](const Tensor& v) { return rc::softmax(v, -1); }, x);
+    expect([](const Tensor& v) { return rc::log_softmax(v, 0); }, x);
+    expect([](const Tensor& v) { return rc::logsumexp(v, {-1}, true); }, x);
+    expect([](const Tensor& v) { return rc::layer_norm(v, {v.shape().back()}); }, x);
+    expect([](const Tensor& v) { return rc::var(v, {0}, 1, true); }, x);
+  };
+  for (const rc::Shape& shape : {rc::Shape{300}, rc::Shape{5, 300}, rc::Shape{300, 5}, rc::Shape{4, 20, 90}})
+    expect_all(shape, rc::float32);
+  for (const rc::DType dtype : {rc::float64, rc::float16}) expect_all({70, 130}, dtype);
   constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   for (const rc::DType dtype : {rc::float32, rc::float16, rc::int64, rc::boolean}) {
     const Tensor x = rc::randint(0, 7, {5, 300}).to(dtype);
