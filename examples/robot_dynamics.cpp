@@ -356,8 +356,8 @@ int main(int argc, char** argv) try {
   time_function("inverse dynamics", inverse, q, v, tau);
   time_function("mass matrix", mass, q);
   time_function("forward dynamics", forward, q, v, tau);
-  time_function("derivatives of it", derivatives, q, v, tau);
-  time_function("the same, implicitly", implicit, q, v, tau);
+  time_function("derivatives, jacfwd", derivatives, q, v, tau);
+  time_function("derivatives, solved", implicit, q, v, tau);
   return right ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "robot_dynamics: %s\n", error.what());

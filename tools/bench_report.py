@@ -27,7 +27,7 @@ PAGE, PICTURE, SUMMARY = (ROOT / "bench" / name for name in ("RESULTS.md", "resu
 SECTIONS = ("cases", "gradbench", "robot")
 # All but the largest sizes of W3, W12 and W16, single operations and layers.
 CASES = ("W1,W2,W3/fwd_4096,W3/fwd_65536,W3/value_grad_4096,W3/value_grad_65536,W4,W7,W8,W9,W12/test_jacrev,W12/test_jacfwd,"
-         "W12/ba1_jacrev,W13,W14,W15,W16/greeks_16384,W16/gamma_16384,W18,W19,arm,loops,density,lanes,asked")
+         "W12/ba1_jacrev,W13,W14,W15,W16/greeks_16384,W16/gamma_16384,W18,W19,arm,loops,density,lanes/while_loop,asked")
 
 
 def line_of(path, start):
@@ -129,7 +129,7 @@ def picture(points):
     """A row for each case: how many times as fast as the best rival."""
     step, left, top, width = 14, 260, 34, 560
     height = top + step * len(points) + 10
-    lines = [f'<text x="{left}" y="12">times as fast as the best rival; left of 1, the rival is faster</text>']
+    lines = [f'<text x="{left}" y="12">times as fast as the best rival; left of 1 (red), the rival is faster</text>']
     for power in POWERS:
         x = along(10.0**power, left, width)
         lines.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top - 6}" y2="{height - 6}" '
@@ -147,7 +147,7 @@ def picture(points):
 def summary(points):
     """The same in little: a dot for each case, in the order of the ratios."""
     left, width, bottom, height = 60, 600, 214, 190
-    lines = [f'<text x="{left}" y="14">all cases with a rival: times as fast as the best one</text>']
+    lines = [f'<text x="{left}" y="14">each case with a rival: how many times as fast as the best one (blue: Ricci is faster)</text>']
     for power in POWERS:
         y = bottom - along(10.0**power, 0, height)
         lines.append(f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" '
@@ -178,10 +178,24 @@ def of_cases(measured):
         f"geometric mean is {math.exp(statistics.fmean(map(math.log, ratios))):.1f} times as fast.")
     head = ["case", "eager", "compiled", "first call", "best rival", "rival / ours", "of the loop by hand", "check"]
     versions = ", ".join(measured["versions"]) or "none"
-    text = (f"## Cases\n\n{said} Milliseconds a step, the least of {measured['rounds']} round(s), one thread on one core; ours is the "
-            "better of eager and compiled. *First call* records and compiles. *Of the loop by hand* is the speed of compiled code as a "
-            f"share of a loop that was written by hand for this machine. Rivals: {versions}. What a case is, its file in this "
-            f"folder says.\n\n![ratios](results.svg)\n\n{table(head, rows)}\n")
+    text = f"""## Cases
+
+{said} Times are milliseconds a step, the least of {measured['rounds']} round(s), one thread on one core.
+Rivals that were there: {versions}; a case has those that suit it. [README](README.md) says what each case computes.
+
+| column | |
+|---|---|
+| eager, compiled | Ricci: operations run one by one; and the same function by `rc::compile` |
+| first call | of the compiled function: it is recorded, and its code is made |
+| best rival | the fastest rival's time and name |
+| rival / ours | its time over the better of eager and compiled: above 1 Ricci is faster, **bold** below 1 |
+| of the loop by hand | the speed of compiled code, as a share of a loop written by hand for this machine; - where there is none |
+| check | *same*: outputs of Ricci and of all rivals agree; else who differs, or why there is no compiled function |
+
+![each case's ratio](results.svg)
+
+{table(head, rows)}
+"""
     return text, sorted(points, key=lambda point: point[1])
 
 
@@ -195,17 +209,32 @@ def of_gradbench(measured):
         rows.append([*row[:5], other[3] if other else "-", against.figure(ratio), row[5]])
     right = {row[0] for row in measured["ours"]} - {row[0] for row in measured["ours"] if row[5] != "right"}
     head = ["eval", "input", "function", "ms", "first call, ms", "JAX, ms", "JAX / ours", "check"]
-    return (f"## GradBench\n\n{len(right)} of 12 evals give the right values at all sizes ([how](gradbench/README.md)). "
-            "det computes shared minors once, so its times are not those of the recursion that GradBench describes.\n\n"
-            f"{table(head, rows)}\n")
+    return f"""## GradBench
+
+The problems of [GradBench](https://gradben.ch), at its sizes, as a program that speaks its protocol gives them
+([how](gradbench/README.md), with times that others published). {len(right)} of 12 evals give the right values at all sizes, each held
+against formulas in NumPy. *ms* is a later call, compiled; JAX is asked for the evals that `gradbench/jax_tool.py` has. det
+computes shared minors once, so its times are not those of the recursion that GradBench describes.
+
+{table(head, rows)}
+"""
 
 
 def of_robot(measured):
     rivals = "\n".join(measured["rivals"]) or "Pinocchio is not installed."
-    return ("## A robot\n\n`examples/robot_dynamics.cpp`: an arm of eight joints, compiled, in microseconds a state, for one "
-            "state and by vmap for many ([other robots](robots.md)).\n\n" + "\n".join(measured["ours"]) + "\n\n"
-            "The same by others, whose values agree to 1e-9 (`bench/peers/robots.py`): Pinocchio's own derivatives, called "
-            "from Python, one state at a time; JAX by vmap; CasADi's C with a loop.\n\n" + rivals + "\n")
+    return f"""## A robot
+
+An arm of eight joints, its dynamics as plain functions (`examples/robot_dynamics.cpp`), compiled. Microseconds a state: for
+one state, and by vmap for 16, 256 and 4,096. The derivatives are those of forward dynamics by positions, speeds and torques:
+by `jacfwd` through forward dynamics, and by `jacfwd` of inverse dynamics with one solve. [Other robots](robots.md).
+
+{chr(10).join(measured["ours"])}
+
+The same by others, whose values agree to 1e-9 (`peers/robots.py`): Pinocchio's own derivatives, called from Python, one
+state at a time; JAX by `vmap`, its derivatives solved; CasADi's C with a loop over the states.
+
+{rivals}
+"""
 
 
 def main():

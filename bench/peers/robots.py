@@ -19,7 +19,7 @@ import numpy
 from rivals import BY_NAME, Absent
 
 COUNTS = (1, 16, 256, 4096)
-NAMES = ("inverse dynamics", "mass matrix", "forward dynamics", "the same, implicitly")
+NAMES = ("inverse dynamics", "mass matrix", "forward dynamics", "derivatives")
 
 
 def links_of(model):
