@@ -352,7 +352,8 @@ int main(int argc, char** argv) try {
   if (!folder.empty()) rc::export_object(rc::compile(implicit), folder + "/robot_derivatives", q, v, tau);
   if (quick) return right ? 0 : 1;
   std::printf(
-      "\n| compiled             | first, ms | one, us | 16, us each | 256 | 4,096 |\n|---|---|---|---|---|---|\n");
+      "\n| compiled             | first call, ms | one, us | each of 16 | each of 256 | each of 4,096 |\n"
+      "|---|---|---|---|---|---|\n");
   time_function("inverse dynamics", inverse, q, v, tau);
   time_function("mass matrix", mass, q);
   time_function("forward dynamics", forward, q, v, tau);

@@ -23,7 +23,7 @@ import bench_against as against
 
 ROOT = against.ROOT
 KEPT = ROOT / "build/report"
-PAGE, PICTURE, SUMMARY = (ROOT / "bench" / name for name in ("RESULTS.md", "results.svg", "summary.svg"))
+PAGE, PICTURE, SUMMARY, LOSSES = (ROOT / "bench" / name for name in ("RESULTS.md", "results.svg", "summary.svg", "losses.md"))
 SECTIONS = ("cases", "gradbench", "robot")
 # All but the largest sizes of W3, W12 and W16, single operations and layers.
 CASES = ("W1,W2,W3/fwd_4096,W3/fwd_65536,W3/value_grad_4096,W3/value_grad_65536,W4,W7,W8,W9,W12/test_jacrev,W12/test_jacfwd,"
@@ -35,11 +35,18 @@ def line_of(path, start):
                  if line.startswith(start)), "unknown")
 
 
+def first_line(*command):
+    return (subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.splitlines() or ["unknown"])[0]
+
+
 def machine():
-    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    load = os.getloadavg()[0]
     return {"date": datetime.date.today().isoformat(), "processor": line_of("/proc/cpuinfo", "model name"),
-            "cores": os.cpu_count(), "system": platform.platform(), "compiler": compiler, "load": round(load, 1)}
+            "cores": os.cpu_count(), "system": platform.platform(), "compiler": first_line("c++", "--version"),
+            "commit": first_line("git", "rev-parse", "--short", "HEAD")}
+
+
+def load():
+    return round(os.getloadavg()[0], 1)
 
 
 def on_last_core(command):
@@ -103,6 +110,21 @@ def table(head, rows):
                       *("| " + " | ".join(row) + " |" for row in rows)])
 
 
+def geometric_mean(ratios):
+    return math.exp(statistics.fmean(map(math.log, ratios)))
+
+
+def ratio_cell(ratio):
+    return f"**{against.figure(ratio)}**" if ratio and ratio < 1 else against.figure(ratio)
+
+
+def of_machine(measured):
+    """When a section was measured, of which commit, and how busy the machine was."""
+    where, (before, after) = measured["machine"], measured["load"]
+    return (f"Measured on {where['date']} at commit {where['commit']}; the machine's load was {before} before and {after} "
+            "after, of which 1 is the measurement.")
+
+
 POWERS = range(-4, 5)  # of ten, on the logarithmic axis of ratios
 
 
@@ -129,7 +151,7 @@ def picture(points):
     """A row for each case: how many times as fast as the best rival."""
     step, left, top, width = 14, 260, 34, 560
     height = top + step * len(points) + 10
-    lines = [f'<text x="{left}" y="12">times as fast as the best rival; left of 1 (red), the rival is faster</text>']
+    lines = [f'<text x="{left}" y="12">how many times as fast as the fastest rival; left of 1 (red), the rival is faster</text>']
     for power in POWERS:
         x = along(10.0**power, left, width)
         lines.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top - 6}" y2="{height - 6}" '
@@ -147,7 +169,7 @@ def picture(points):
 def summary(points):
     """The same in little: a dot for each case, in the order of the ratios."""
     left, width, bottom, height = 60, 600, 214, 190
-    lines = [f'<text x="{left}" y="14">each case with a rival: how many times as fast as the best one (blue: Ricci is faster)</text>']
+    lines = [f'<text x="{left}" y="14">how many times as fast as the fastest rival, a dot for each benchmark (blue: Ricci is faster)</text>']
     for power in POWERS:
         y = bottom - along(10.0**power, 0, height)
         lines.append(f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" '
@@ -169,23 +191,26 @@ def of_cases(measured):
             points.append((row["case"], ratio))
         limit = against.ratio(row["by_hand"], row["compiled"])
         rows.append([row["case"], figure(row["eager"]), figure(row["compiled"]), figure(row["first"]),
-                     f"{figure(ms)} {rival}" if rival else "-", f"**{figure(ratio)}**" if ratio and ratio < 1 else figure(ratio),
+                     f"{figure(ms)} {rival}" if rival else "-", ratio_cell(ratio),
                      f"{100 * limit:.0f} %" if limit else "-", row["check"][:60]])
     ratios = [ratio for _, ratio in points]
     lost = sum(ratio < 1 for ratio in ratios)
     said = "No rival was there." if not ratios else (
-        f"{len(ratios)} cases have a rival. Ricci is ahead in {len(ratios) - lost}, behind in {lost} (bold); the "
-        f"geometric mean is {math.exp(statistics.fmean(map(math.log, ratios))):.1f} times as fast.")
+        f"{len(ratios)} cases have a rival. Ricci is faster than the fastest of them in {len(ratios) - lost} cases, slower "
+        f"in {lost} (bold, red). In the geometric mean over all cases it is {geometric_mean(ratios):.1f} times as fast.")
     head = ["case", "eager", "compiled", "first call", "best rival", "rival / ours", "of the loop by hand", "check"]
     versions = ", ".join(measured["versions"]) or "none"
+    rounds = measured["rounds"]
     text = f"""## Cases
 
-{said} Times are milliseconds a step, the least of {measured['rounds']} round(s), one thread on one core.
-Rivals that were there: {versions}; a case has those that suit it. [README](README.md) says what each case computes.
+{said} All times are milliseconds
+a step, with one thread on one core: the least {f"of {rounds} rounds" if rounds > 1 else "of a round"}.
+Rivals that were there: {versions}; a case has those that suit it. What each case computes: [README](README.md).
+Why the red ones lose: [losses](losses.md). {of_machine(measured)}
 
 | column | |
 |---|---|
-| eager, compiled | Ricci: operations run one by one; and the same function by `rc::compile` |
+| eager, compiled | Ricci: operations run one by one; and the same function by `rc::compile`, in calls after the first |
 | first call | of the compiled function: it is recorded, and its code is made |
 | best rival | the fastest rival's time and name |
 | rival / ours | its time over the better of eager and compiled: above 1 Ricci is faster, **bold** below 1 |
@@ -200,21 +225,30 @@ Rivals that were there: {versions}; a case has those that suit it. [README](READ
 
 
 def of_gradbench(measured):
-    jax = {tuple(row[:3]): row for row in measured["jax"]}
-    rows = []
+    number = lambda cell: float(cell) if cell not in ("-", "") else None
+    jax = {tuple(row[:3]): number(row[3]) for row in measured["jax"]}
+    rows, ratios = [], {row[0]: [] for row in measured["ours"]}
     for row in measured["ours"]:
-        other = jax.get(tuple(row[:3]))
-        number = lambda cells: float(cells[3]) if cells and cells[3] not in ("-", "") else None
-        ratio = against.ratio(number(other), number(row))
-        rows.append([*row[:5], other[3] if other else "-", against.figure(ratio), row[5]])
-    right = {row[0] for row in measured["ours"]} - {row[0] for row in measured["ours"] if row[5] != "right"}
+        ours, first, other = number(row[3]), number(row[4]), jax.get(tuple(row[:3]))
+        ratio = against.ratio(other, ours)
+        ratios[row[0]] += [ratio] if ratio else []
+        rows.append([*row[:3], *map(against.figure, (ours, first, other)), ratio_cell(ratio), row[5]])
+    wrong = {row[0] for row in measured["ours"] if row[5] != "right"}
+    means = [[name, str(sum(row[0] == name for row in rows)), "wrong" if name in wrong else "right",
+              ratio_cell(geometric_mean(found)) if found else "-"] for name, found in ratios.items()]
     head = ["eval", "input", "function", "ms", "first call, ms", "JAX, ms", "JAX / ours", "check"]
     return f"""## GradBench
 
-The problems of [GradBench](https://gradben.ch), at its sizes, as a program that speaks its protocol gives them
-([how](gradbench/README.md), with times that others published). {len(right)} of 12 evals give the right values at all sizes, each held
-against formulas in NumPy. *ms* is a later call, compiled; JAX is asked for the evals that `gradbench/jax_tool.py` has. det
-computes shared minors once, so its times are not those of the recursion that GradBench describes.
+[GradBench](https://gradben.ch) asks programs for functions and derivatives by messages. Ricci's program,
+[gradbench/](gradbench/README.md), answers all its problems, there called evals, at their sizes; that page says what they
+compute, and has times that others published. {len(ratios.keys() - wrong)} of 12 evals give the right values at all sizes, each held
+against formulas in NumPy. JAX is asked for the evals that `gradbench/jax_tool.py` has.
+{of_machine(measured)}
+
+{table(["eval", "answers", "check", "JAX / ours, geometric mean"], means)}
+
+Each answer: *ms* is a later call, compiled; *first call* also records the function and makes its code. det computes
+shared minors once, so its times are not those of the recursion that GradBench describes.
 
 {table(head, rows)}
 """
@@ -224,9 +258,10 @@ def of_robot(measured):
     rivals = "\n".join(measured["rivals"]) or "Pinocchio is not installed."
     return f"""## A robot
 
-An arm of eight joints, its dynamics as plain functions (`examples/robot_dynamics.cpp`), compiled. Microseconds a state: for
-one state, and by vmap for 16, 256 and 4,096. The derivatives are those of forward dynamics by positions, speeds and torques:
-by `jacfwd` through forward dynamics, and by `jacfwd` of inverse dynamics with one solve. [Other robots](robots.md).
+An arm of eight joints, its dynamics as plain functions (`examples/robot_dynamics.cpp`), compiled. Times of later calls are
+microseconds a state: of one state, and by vmap of each of 16, 256 and 4,096. The derivatives are those of forward
+dynamics by positions, speeds and torques: by `jacfwd` through forward dynamics, and by `jacfwd` of inverse dynamics with one solve. [Other robots](robots.md).
+{of_machine(measured)}
 
 {chr(10).join(measured["ours"])}
 
@@ -250,17 +285,22 @@ def main():
         file = KEPT / f"{name}.json"
         if name not in arguments.keep:
             print(f"== {name}", file=sys.stderr, flush=True)
-            file.write_text(json.dumps({"machine": machine(), **section(arguments)}, indent=1))
+            before, found = load(), section(arguments)
+            file.write_text(json.dumps({"machine": machine(), "load": [before, load()], **found}, indent=1))
         measured[name] = json.loads(file.read_text())
     text, points = of_cases(measured["cases"])
     where = measured["cases"]["machine"]
     about = (f"Written by `./dev bench --report` on {where['date']}: {where['processor']}, {where['cores']} cores, "
-             f"{where['system']}, {where['compiler']}. The machine's load was {where['load']} when the cases began: figures "
-             "of a busy machine are too high, and ratios rough. What is slow, and why: [losses](losses.md).")
+             f"{where['system']}, {where['compiler']}. Each section says how busy the machine was: where other programs ran "
+             "beside, times are too high and ratios rough.")
     PICTURE.write_text(picture(points))
     SUMMARY.write_text(summary(points))
     PAGE.write_text("\n".join([f"# Results\n\n{about}\n", text, of_gradbench(measured["gradbench"]), of_robot(measured["robot"])]))
     print(f"wrote {PAGE.relative_to(ROOT)} and its pictures")
+    losses = LOSSES.read_text()
+    unnamed = [name for name, ratio in points if ratio < 0.95 and f"`{name}`" not in losses]
+    if unnamed:
+        print(f"{LOSSES.relative_to(ROOT)} does not name {', '.join(unnamed)}")
 
 
 if __name__ == "__main__":

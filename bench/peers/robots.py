@@ -193,7 +193,7 @@ def main():
     expected[NAMES[3]] = [values[name] for name in ("by_q", "by_v", "by_torques")]
     makers = {"pinocchio": lambda: of_pinocchio(pin, model), "jax": lambda: of_jax(BY_NAME["jax"](), links_of(model)),
               "casadi": lambda: of_casadi(BY_NAME["casadi"](), links_of(model))}
-    print("| rival | function | one, us | 16, us each | 256 | 4,096 |\n|---|---|---|---|---|---|")
+    print("| rival | function | one, us | each of 16 | each of 256 | each of 4,096 |\n|---|---|---|---|---|---|")
     for rival in arguments.rivals.split(","):
         try:
             make = makers[rival]()
