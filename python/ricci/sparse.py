@@ -48,7 +48,7 @@ class Sparse:
 
         if self.values.dim() != 1:
             raise ValueError(f"to_scipy: there are several matrices, values {tuple(self.values.shape)}; convert each")
-        data = self.values.detach().numpy()
+        data = self.values.numpy()
         matrix = csr_array((self.sparsity.rows, self.sparsity.columns), dtype=data.dtype)
         matrix.data = data
         matrix.indptr, matrix.indices = self.sparsity.crow_indices().numpy(), self.sparsity.col_indices().numpy()

@@ -15,6 +15,7 @@
 #include "errors.h"
 #include "object.h"
 #include "ricci/ops.h"
+#include "ricci/transforms/differentiated.h"
 #include "sizes.h"
 #include "slots.h"
 
@@ -182,7 +183,11 @@ struct Flat {
     }
     if (axis != shape.size()) throw ValueError("tensor: a number stands beside a list; all must be as deep");
     nb::object scalar = numpy_item(o.ptr());
-    if (is_tensor(o.ptr()) && tensor_of(o.ptr()).dim() == 0) scalar = nb::handle(o).attr("item")();
+    if (is_tensor(o.ptr()) && tensor_of(o.ptr()).dim() == 0) {
+      runs::require_undifferentiated(tensor_of(o.ptr()), "rc.tensor",
+                                     "rc.stack makes a Tensor with one, x.item() is a constant");
+      scalar = nb::handle(o).attr("item")();
+    }
     if (scalar.is_valid()) o = scalar;
     add_number(o.ptr());
   }
@@ -222,7 +227,9 @@ struct Flat {
 
 Tensor tensor_of_values(nb::handle values, std::optional<DType> dtype) {
   if (is_tensor(values.ptr())) {
-    const Tensor copy = tensor_of(values.ptr()).detach().clone();
+    const Tensor& x = tensor_of(values.ptr());
+    runs::require_undifferentiated(x, "rc.tensor", "x.clone() is a copy with one, x.detach() a constant");
+    const Tensor copy = x.detach().clone();
     return dtype ? copy.to(*dtype) : copy;
   }
   if (PyObject_CheckBuffer(values.ptr()) && !PyBytes_Check(values.ptr()) && !numpy_item(values.ptr()).is_valid())
@@ -272,6 +279,8 @@ std::unique_ptr<Shown> shown(const Tensor& x) {
   Tensor first = x;  // the element that lies first
   for (std::size_t i = 0; i < shape.size(); ++i) first = first.select(0, 0);
   const char* address = address_of(x.is_contiguous() ? x : first);
+  // After the address: where a vmap maps x, its error comes first, as detach would not mend it.
+  runs::require_undifferentiated(x, "an array", "use operations of Ricci, or x.detach() for a constant");
   result->is_writable = is_lent(address);
   if (!result->is_writable) {
     // A value of its own, which writes to x leave alone.

@@ -160,6 +160,100 @@ def test_values_of_examples_are_shown_to_nobody():
     assert not rc.inside_transform()
 
 
+ARRAYS = {
+    "asarray": np.asarray,
+    "array": np.array,
+    "numpy": lambda x: x.numpy(),
+    "dlpack": np.from_dlpack,
+    "memoryview": memoryview,
+    "bytes": bytes,
+    "elements": lambda x: np.array([x[0], x[1]]),
+    "written": lambda x: np.zeros(2).__setitem__(slice(None), x),
+    "dot": lambda x: np.dot(x, np.ones(2)),
+    "sin": np.sin,
+    "concatenate": lambda x: np.concatenate([x, x]),
+    "norm": np.linalg.norm,
+    "tensor": rc.tensor,
+    "list": lambda x: rc.tensor([x[0], x[1]]),
+    "list of lists": lambda x: rc.tensor([[x[0], 1.0]]),
+    "new_tensor": lambda x: x.new_tensor([x[0]]),
+}
+DERIVATIVES = {
+    "grad": lambda f, x: rc.grad(f)(x),
+    "vjp": lambda f, x: rc.vjp(f, x),
+    "jvp": lambda f, x: rc.jvp(f, (x,), (x,)),
+    "linearize": lambda f, x: rc.linearize(f, x),
+    "jacrev": lambda f, x: rc.jacrev(f)(x),
+    "hessian": lambda f, x: rc.hessian(f)(x),
+    "grad of grad": lambda f, x: rc.grad(lambda y: rc.grad(lambda z: f(y) + z.sum())(y).sum())(x),
+    "compile of grad": lambda f, x: rc.compile(rc.grad(f))(x),
+    "vmap of grad": lambda f, x: rc.vmap(rc.grad(f))(rc.stack([x, x])),
+    "grad of vmap": lambda f, x: rc.grad(lambda y: rc.vmap(lambda z: f(y) + z)(rc.ones(2)).sum())(x),
+}
+
+
+@pytest.mark.parametrize("made", ARRAYS)
+@pytest.mark.parametrize("derivative", DERIVATIVES)
+def test_an_array_of_what_is_differentiated_is_no_silent_zero(made, derivative):
+    with pytest.raises(rc.TransformError, match="detach|item|value"):
+        DERIVATIVES[derivative](lambda x: (ARRAYS[made](x), x.sum())[1], rc.tensor([1.0, 2.0]))
+    assert not rc.inside_transform()
+
+
+def test_the_error_for_an_array_names_the_transform_and_the_remedy():
+    x = rc.tensor([1.0, 2.0])
+    with pytest.raises(rc.TransformError, match=r"array of f32\[2\] would.*grad \(test_sharing.py:.*x.detach\(\)"):
+        rc.grad(lambda x: rc.tensor(np.asarray(x)).sum())(x)
+    with pytest.raises(rc.TransformError, match="rc.stack"):
+        rc.grad(lambda x: rc.tensor([x[0], x[1]]).sum())(x)
+    with rc.Tape() as tape:
+        tape.watch(x)
+        with pytest.raises(rc.TransformError, match="Tape"):
+            x.numpy()
+
+
+def test_what_is_not_differentiated_is_an_array_inside_a_derivative_too():
+    constant, seen = rc.tensor([3.0, 4.0]), []
+
+    def loss(x):
+        seen.append(x.detach().numpy())
+        with rc.no_grad():
+            seen.append((x * 2).numpy())
+        seen.extend([constant.numpy(), np.asarray(rc.sign(x) > 0), np.from_dlpack(x.detach())])
+        assert rc.tensor(x.detach()).tolist() == x.tolist() and rc.tensor([x[0].item()]).tolist() == [1]
+        assert float(x[0]) == x[0].item() == 1 and repr(x) == str(x) == f"{x}" and len(list(x)) == 2
+        return (x * x).sum() * rc.from_numpy(np.array([1.0, 1.0], "f4"))[0]
+
+    x = rc.tensor([1.0, 2.0])
+    assert rc.grad(loss)(x).tolist() == [2, 4] and rc.jvp(loss, (x,), (x,))[1].item() == 10
+    assert [a.tolist() for a in seen[:5]] == [[1, 2], [2, 4], [3, 4], [True, True], [1, 2]]
+    kept = []
+    rc.grad(lambda x: kept.append(x) or x.sum())(x)
+    assert kept[0].numpy().tolist() == [1, 2]  # the derivative has ended
+    with rc.Tape() as tape:
+        tape.watch(x)
+    assert x.numpy().tolist() == [1, 2]
+
+
+def test_functions_with_rules_of_their_own_compute_with_arrays():
+    class Sine(rc.Function):
+        @staticmethod
+        def forward(x):
+            return rc.tensor(np.sin(x.numpy()))
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(inputs[0])
+
+        @staticmethod
+        def backward(ctx, ct):
+            return ct * rc.cos(ctx.saved_tensors[0])
+
+    x = rc.tensor([1.0, 2.0])
+    expect(rc.grad(lambda x: Sine.apply(x).sum())(x), np.cos([1, 2]), rtol=1e-6)
+    expect(rc.grad(lambda y: rc.grad(lambda x: Sine.apply(x).sum())(y).sum())(x), -np.sin([1, 2]), rtol=1e-6)
+
+
 def test_arrays_are_operands():
     x = rc.ones(2)
     for a, b in [(np.array([1.0, 2.0]), x), (x, np.array([1.0, 2.0]))]:

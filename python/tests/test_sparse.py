@@ -87,6 +87,8 @@ def test_scipy_shares_memory():
     there = a.to_scipy()
     assert np.shares_memory(there.data, a.values.numpy())
     np.testing.assert_allclose(there @ X.numpy(), (a @ X).numpy())
+    with pytest.raises(rc.TransformError, match="detach"):
+        rc.grad(lambda v: sparse.Sparse(a.sparsity, v).to_scipy() is None or v.sum())(a.values)
     here = scipy_sparse.csr_array(np.array([[0.0, 2.0], [3.0, 0.0]]))
     back = sparse.Sparse.from_scipy(here)
     assert np.shares_memory(here.data, back.values.numpy())

@@ -9,6 +9,7 @@
 #include "interpreters/tape.h"
 #include "primitive/running.h"
 #include "ricci/primitive/raise.h"
+#include "ricci/transforms/differentiated.h"
 
 namespace ricci {
 
@@ -112,6 +113,16 @@ bool runs::is_on_tape(const Tensor& x) {
   const ValueRef value = read(x, "requires_grad");
   return innermost_part(*value,
                         [](const Value& part) { return part.kind == ValueKind::taped && is_running(part.level); });
+}
+
+void runs::require_undifferentiated(const Tensor& x, const char* made, const char* remedy) {
+  const ValueRef value = read(x, made);
+  const Value* part = innermost_part(*value, [](const Value& part) {
+    return (part.kind == ValueKind::taped || part.kind == ValueKind::dual) && is_running(part.level);
+  });
+  if (!part) return;
+  raise<TransformError>(std::string(made) + " of " + to_string(type_of(x)) + " would have no derivative, and " +
+                        transform_text(find_interpreter(part->level)) + " differentiates the tensor; " + remedy);
 }
 
 ValueRef without_level(const ValueRef& value, Level level) {
