@@ -1,4 +1,5 @@
-// Laws of exported functions: an object file gives what the function gives, or is refused by name.
+// Laws of exported functions: an object file gives what the function gives, also for any number of examples, or is
+// refused by name.
 #include "support/exported.h"
 
 #include <algorithm>
@@ -22,6 +23,12 @@ class Exported : public laws::Law {
  protected:
   static void TearDownTestSuite() {
     if (refused_ > 0) std::cout << given_ << " functions are given as objects, " << refused_ << " are refused\n";
+  }
+  static void expect_reason(const ricci::NotImplementedError& refused, bool is_said) {
+    ++refused_;
+    const std::string why = refused.what();
+    EXPECT_EQ(why.find("export_object: "), 0U) << why;
+    EXPECT_TRUE(!is_said || why.find("the C library has no digamma") != std::string::npos) << why;
   }
   static inline int given_ = 0, refused_ = 0;
 };
@@ -75,12 +82,7 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
       ricci::export_object(fast, exports.path(e.name), e.x);
       made.push_back(e);
       ++given_;
-    } catch (const ricci::NotImplementedError& refused) {
-      ++refused_;
-      const std::string why = refused.what();
-      EXPECT_EQ(why.find("export_object: "), 0U) << why;
-      EXPECT_TRUE(!e.is_said || why.find("the C library has no digamma") != std::string::npos) << why;
-    }
+    } catch (const ricci::NotImplementedError& refused) { expect_reason(refused, e.is_said); }
   }
   if (made.empty()) return;
   exports.link();
@@ -95,6 +97,52 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
     const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;
     laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");
   }
+}
+
+/// So many examples of a case, all different where its operands are floating.
+List examples_of(const Case& c, std::int64_t count) {
+  List examples;
+  for (const Tensor& t : c.inputs) {
+    std::vector<Tensor> all;
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(ricci::is_floating(t.dtype()) ? t * (1 - i / 256.) : t);
+    examples.push_back(ricci::stack(all));
+  }
+  return examples;
+}
+
+TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) {
+  if (!testing_support::makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE, and fused multiply-add";
+  testing_support::Exports exports;
+  std::vector<std::pair<std::string, Case>> made;
+  const auto in_all = [](const Case& c) {
+    return [c, axes = Mapped(c.inputs.size(), ricci::Dim(0))](const List& x) { return laws::mapped(c, x, axes); };
+  };
+  for (const Case& c : laws::cases_of(rules())) {
+    if (c.inputs.empty()) continue;
+    SCOPED_TRACE(c.text());
+    count_case();
+    const std::string name = "f" + std::to_string(made.size());
+    try {
+      ricci::export_object(ricci::compile(in_all(c)), exports.path(name), {.open = 0}, examples_of(c, 5));
+      made.emplace_back(name, c);
+      ++given_;
+    } catch (const ricci::NotImplementedError& refused) {
+      const List one = c(c.inputs);  // kernels know no complex numbers
+      const bool is_real = std::ranges::none_of(one, [](const Tensor& y) { return ricci::is_complex(y.dtype()); });
+      expect_reason(refused, is_said(c) && is_real);
+    }
+  }
+  if (made.empty()) return;
+  exports.link();
+  for (const auto& [name, c] : made)
+    for (const std::int64_t count : {1, 3, 21}) {
+      SCOPED_TRACE(c.text() + " of " + std::to_string(count) + " examples");
+      const List x = examples_of(c, count), expected = in_all(c)(x);
+      std::vector<Tensor> results(expected.begin(), expected.end());
+      ASSERT_EQ(exports.call(name, {x.begin(), x.end()}, results, count), 0);
+      const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;
+      laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");
+    }
 }
 
 FOR_ALL_OPERATIONS(Exported);
