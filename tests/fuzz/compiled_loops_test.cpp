@@ -1,5 +1,5 @@
 // A law of compiled loops: a random step in a scan, a loop of known or unknown length, under none, one or two
-// transforms, for one example and for many, compiled, gives what it gives eagerly.
+// transforms, for one example and for many, compiled, gives what it gives eagerly, with the same draws.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -78,6 +78,14 @@ constexpr Expression expressions[] = {
      [](T a, T b, T, T r) {
        return rc::checkpoint([](T x, T y) { return 0.5 * sin(x) + 0.2 * x * y; })(a, b) + 0.1 * r;
      }},
+    {"0.5 a + 0.1 rand", [](T a, T, T, T) { return 0.5 * a + 0.1 * rc::rand_like(a); }},
+    {"sin(b) randn", [](T, T b, T, T r) { return 0.2 * sin(b) * rc::randn_like(b) + 0.1 * r; }},
+    {"0.1 b times the sum of 3 draws",
+     [](T, T b, T c, T) { return 0.1 * b * rc::rand({3}, b.dtype()).sum() + 0.1 * c; }},
+    {"checkpoint that draws",
+     [](T a, T b, T, T) {
+       return rc::checkpoint([](T x, T y) { return 0.5 * sin(x) * rc::rand_like(x) + 0.2 * x * y; })(a, b);
+     }},
 };
 
 enum class Kind : std::uint8_t { scan, reverse_scan, fori, until_small, until_counted };
@@ -91,13 +99,14 @@ struct Loop {
   std::size_t first, second;  // expressions
   std::int64_t turns, n;      // n: elements of a part of the state; 0: it is a number
   std::int64_t examples;      // 0: no vmap
-  bool is_double, maps_captured, sums_rows;
+  bool is_double, maps_captured, sums_rows, draws_after;
 
   std::string text() const {
     return std::string(kinds[static_cast<int>(kind)]) + " of " + std::to_string(turns) +
            " turns: a = " + expressions[first].text + ", b = " + expressions[second].text + ", under " +
            arounds[static_cast<int>(around)] + ", n " + std::to_string(n) + ", examples " + std::to_string(examples) +
-           (is_double ? ", f64" : ", f32") + (maps_captured ? ", maps c" : "") + (sums_rows ? ", sums rows" : "");
+           (is_double ? ", f64" : ", f32") + (maps_captured ? ", maps c" : "") + (sums_rows ? ", sums rows" : "") +
+           (draws_after ? ", draws after" : "");
   }
 };
 
@@ -111,6 +120,8 @@ Loop random_loop(Dice& dice) {
   loop.turns = 1 + dice.below(9), loop.n = dice.below(4);
   loop.examples = many[pick(std::size(many))];
   loop.is_double = dice.below(2) == 0, loop.maps_captured = dice.below(2) == 0, loop.sums_rows = dice.below(2) == 0;
+  // A program draws another number after a loop that takes no turn (docs/inside/draws.md).
+  loop.draws_after = dice.below(4) == 0 && loop.kind != Kind::until_counted;
   return loop;
 }
 
@@ -161,9 +172,13 @@ Tensor value(const Loop& loop, const List& x) {
 }
 
 Lists transformed(const Loop& loop) {
-  const Lists f = [loop](const List& x) { return List{value(loop, x)}; };
-  const auto gradient = [loop](const List& x) {
-    return rc::grad([&](const List& w) { return value(loop, {w[0], w[1], w[2], x[3]}); })(List{x[0], x[1], x[2]});
+  const auto then_draws = [loop](const List& x) {
+    const Tensor y = value(loop, x);
+    return loop.draws_after ? y * (1 + 0.1 * rc::rand({}, y.dtype())) : y;
+  };
+  const Lists f = [then_draws](const List& x) { return List{then_draws(x)}; };
+  const auto gradient = [then_draws](const List& x) {
+    return rc::grad([&](const List& w) { return then_draws({w[0], w[1], w[2], x[3]}); })(List{x[0], x[1], x[2]});
   };
   Lists of_one = f;
   switch (loop.around) {
@@ -188,7 +203,8 @@ Lists transformed(const Loop& loop) {
   if (loop.examples == 0) return of_one;
   const rc::Dim captured = loop.maps_captured ? rc::Dim(0) : rc::Dim(rc::none);
   return rc::vmap(of_one,
-                  {.in_dims = {rc::Dims(std::vector<rc::Dims>{rc::Dim(0), rc::Dim(0), captured, rc::Dim(rc::none)})}});
+                  {.in_dims = {rc::Dims(std::vector<rc::Dims>{rc::Dim(0), rc::Dim(0), captured, rc::Dim(rc::none)})},
+                   .randomness = rc::Randomness::different});
 }
 
 List inputs(const Loop& loop, Dice& dice) {
@@ -212,7 +228,12 @@ void expect_same(const Loop& loop, std::uint64_t seed) {
   const auto fast = rc::compile(f);
   const double tolerance = loop.is_double ? 1e-9 : 2e-3;
   for (int call = 0; call < 2; ++call) {  // the second one at the same sizes, with other numbers
-    const List x = inputs(loop, dice), expected = f(x), found = fast(x);
+    const List x = inputs(loop, dice);
+    const auto seeded = [&](const auto& g) {
+      rc::manual_seed(seed);
+      return g(x);
+    };
+    const List expected = seeded(f), found = seeded(fast);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const Tensor scale = 1 + rc::abs(expected[i]).max();

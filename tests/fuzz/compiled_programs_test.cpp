@@ -1,5 +1,6 @@
 // A law of compiled programs: a straight program of several operations, under none, one or two transforms, compiled,
-// gives what it gives eagerly, at every size from 1 to 40. Where it fails it prints the smallest program that does.
+// gives what it gives eagerly, with the same draws, at every size from 1 to 40. Where it fails it prints the smallest
+// program that does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,6 +55,7 @@ struct Trial {
   rc::DType dtype;
   Sizes first, second;
   bool checks;
+  rc::Randomness randomness = rc::Randomness::different;
 
   std::string text() const {
     const auto of_sizes = [](const Sizes& s) {
@@ -62,7 +64,8 @@ struct Trial {
     };
     return std::string(names[static_cast<std::size_t>(around)]) + " of " + program.text() + " in " +
            rc::short_name(dtype) + ", watching " + std::to_string(watched) + ", mapping " + std::to_string(mapped) +
-           ", " + of_sizes(first) + ", then " + of_sizes(second) + ", numbers of " + std::to_string(seed);
+           (randomness == rc::Randomness::same ? ", same draws, " : ", ") + of_sizes(first) + ", then " +
+           of_sizes(second) + ", numbers of " + std::to_string(seed);
   }
 };
 
@@ -108,7 +111,7 @@ Lists transformed(const Trial& trial) {
     std::vector<rc::Dims> dims;
     const std::size_t inputs = program.arguments.size() + (takes_cotangents(trial.around) ? program.results.size() : 0);
     for (std::size_t i = 0; i < inputs; ++i) dims.emplace_back(has(trial.mapped, i) ? rc::Dim(0) : rc::Dim(rc::none));
-    return Lists(rc::vmap(f, {.in_dims = {rc::Dims(dims)}}));
+    return Lists(rc::vmap(f, {.in_dims = {rc::Dims(dims)}, .randomness = trial.randomness}));
   };
   switch (trial.around) {
     case Around::nothing: return [program](const List& x) { return program.run(x); };
@@ -131,14 +134,15 @@ Lists transformed(const Trial& trial) {
       };
     case Around::vmap_grad: return mapped(inner);
     case Around::hessian:
-      return [program, watched](const List& x) {
+      return [program, watched, randomness = trial.randomness](const List& x) {
         std::size_t i = 0;
         while (!has(watched, i)) ++i;
-        return List{rc::hessian([&](const Tensor& w) {
+        const auto f = [&](const Tensor& w) {
           List all = x;
           all[i] = w;
           return total(program.run(all));
-        })(x[i])};
+        };
+        return List{rc::hessian(f, {.randomness = randomness})(x[i])};
       };
   }
   return {};
@@ -186,6 +190,7 @@ std::vector<double> changes_where_nudged(const Trial& trial, const Lists& f, con
     for (double& value : values) value *= 1 + digit * (dice.below(17) - 8);
     nudged.push_back(rc::tensor(values).reshape(t.shape()).to(t.dtype()));
   }
+  rc::manual_seed(trial.seed);
   const List moved = f(nudged);
   std::vector<double> changes;
   for (std::size_t i = 0; i < y.size(); ++i) changes.push_back(rc::max(rc::abs(moved[i] - y[i])).item<double>());
@@ -216,8 +221,11 @@ std::string fault_of(const Trial& trial) try {
   const auto fast = rc::compile([f](const List& x) { return f(x); }, {.check = trial.checks});
   const double tolerance = is_exact(trial) ? 0 : laws::tolerance_of(trial.dtype);
   for (const Sizes* const sizes : {&trial.first, &trial.second}) {
-    const List x = inputs(trial, *sizes), expected = f(x);
+    const List x = inputs(trial, *sizes);
+    rc::manual_seed(trial.seed);
+    const List expected = f(x);
     for (const char* const call : {"first call", "second call"}) {
+      rc::manual_seed(trial.seed);
       const List found = fast(x);
       std::string wrong = difference(found, expected, tolerance, {});
       if (!wrong.empty() && tolerance > 0)
@@ -313,7 +321,8 @@ Trial random_trial(std::uint64_t seed) {
           .dtype = dice.chance(50) ? rc::float32 : rc::float64,
           .first = first,
           .second = second,
-          .checks = dice.chance(20)};
+          .checks = dice.chance(20),
+          .randomness = dice.chance(50) ? rc::Randomness::same : rc::Randomness::different};
 }
 
 void expect_no_fault(const Trial& trial) {

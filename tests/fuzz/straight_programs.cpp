@@ -101,6 +101,8 @@ const std::vector<StraightOperation>& operations() {
       {"relu($0)", 1, exact, where_exact, same, [](const List& x) { return rc::relu(x[0]); }},
       {"where($0 > 0.25, sin($0), $0 * 2)", 1, exact, where_exact, same,
        [](const List& x) { return rc::where(x[0] > 0.25, rc::sin(x[0]), x[0] * 2); }},
+      {"$0 + rand_like($0)", 1, exact, anywhere, same, [](const List& x) { return x[0] + rc::rand_like(x[0]); }},
+      {"$0 * randn_like($0)", 1, exact, anywhere, same, [](const List& x) { return x[0] * rc::randn_like(x[0]); }},
 
       {"flip($0, {0})", 1, exact, anywhere, with_axes, [](const List& x) { return rc::flip(x[0], {0}); }},
       {"flip($0, {-1})", 1, exact, anywhere, with_axes, [](const List& x) { return rc::flip(x[0], {-1}); }},
