@@ -224,22 +224,6 @@ TEST(Jacobian, OfAnEmptyInputIsEmpty) {
   EXPECT_EQ(sizes(rc::jacfwd(rc::sin)(rc::zeros({0}))), (Sizes{0, 0}));
 }
 
-TEST(Jacobian, CanBeMapped) {
-  const Tensor x = ramp({4, 3});
-  const auto f = [](Tensor a) { return a * a; };
-  const Tensor expected = rc::eye(3, rc::float64) * (x * 2).unsqueeze(1);
-  expect_close(rc::vmap(rc::jacrev(f))(x), expected);
-  expect_close(rc::vmap(rc::jacfwd(f))(x), expected);
-}
-
-TEST(Jacobian, CanBeDifferentiatedAgain) {
-  const Tensor x = ramp({3});
-  const auto f = [](Tensor a) { return a * a * a; };
-  const auto total = [&](Tensor a) { return rc::jacrev(f)(a).sum(); };
-  expect_close(rc::grad(total)(x), x * 6);
-  EXPECT_EQ(sizes(rc::jacfwd(rc::jacrev(rc::jacfwd(f)))(x)), (Sizes{3, 3, 3, 3}));
-}
-
 TEST(Jacobian, AStructJacobianCanBeMappedAndDifferentiated) {
   const auto f = [](Linear l) { return Linear{l.weight * l.weight, l.bias * 2}; };
   const Linear one = make_linear(2, 2);
@@ -314,12 +298,6 @@ TEST(Hessian, AuxIsReturnedOnceWithoutDerivatives) {
   const auto [h, aux] = rc::hessian(f, rc::has_aux)(doubles({1, 2}));
   expect_values(h, {6, 0, 0, 12});
   expect_values(aux, {10, 20});
-}
-
-TEST(Hessian, CanBeMapped) {
-  const auto f = [](Tensor x) { return x.prod(); };
-  const Tensor h = rc::vmap(rc::hessian(f))(doubles({2, 3, 5, 7}, {2, 2}));
-  expect_values(h, {0, 1, 1, 0, 0, 1, 1, 0});
 }
 
 /// A weight and the places it is read at, which have no derivative.

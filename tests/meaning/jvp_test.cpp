@@ -95,19 +95,6 @@ TEST(Jvp, AuxIsTheThirdResult) {
   EXPECT_EQ(aux.second, 42);
 }
 
-TEST(Jvp, OfJvpIsTheSecondDerivative) {
-  const auto first = [](Tensor x) { return std::get<1>(rc::jvp([](Tensor a) { return a * a * a; }, x, number(1))); };
-  expect_values(std::get<1>(rc::jvp(first, number(2), number(1))), {12});
-}
-
-TEST(Jvp, AgreesWithVjpOnTheInnerProduct) {
-  const auto f = [](Tensor x) { return tanh(matmul(x, x)) + x.sum(0); };
-  const Tensor x = ramp({3, 3}) * 0.3, t = ramp({3, 3}) - 1, ct = ramp({3, 3}) * 2;
-  const Tensor jt = std::get<1>(rc::jvp(f, x, t));
-  auto [y, pullback] = rc::vjp(f, x);
-  expect_close((jt * ct).sum(), (pullback(ct) * t).sum(), 1e-11);
-}
-
 TEST(Linearize, GivesTheOutputAndALinearFunction) {
   const Tensor x = ramp({3});
   auto [y, f_jvp] = rc::linearize([](Tensor a) { return sin(a); }, x);
@@ -155,16 +142,6 @@ TEST(Linearize, OutlivesItsArguments) {
   auto [y, f_jvp] = rc::linearize([](Tensor a) { return a * a; }, x);
   x.fill_(100);
   expect_values(f_jvp(doubles({1, 1})), {4, 6});
-}
-
-TEST(Linearize, WorksInsideGradAndVmap) {
-  const auto f = [](Tensor x) {
-    auto [y, f_jvp] = rc::linearize([](Tensor a) { return a * a * a; }, x);
-    return f_jvp(x * 0 + 1).sum();  // 3 x^2
-  };
-  const Tensor x = ramp({3});
-  expect_close(rc::grad(f)(x), x * 6);
-  expect_close(rc::vmap(f)(x), x * x * 3);
 }
 
 TEST(Jvp, TakesTensorsInBracesForATupleOfThem) {

@@ -14,14 +14,6 @@ using namespace testing_support;
 
 namespace {
 
-/// 3 x^2, by a tape.
-Tensor derivative_of_cube(Tensor x) {
-  rc::Tape tape;
-  tape.watch(x);
-  const Tensor y = (x * x * x).sum();
-  return tape.gradient(y, x);
-}
-
 TEST(Tape, GivesTheGradientOfWhatItSaw) {
   Tensor x = doubles({2, 3});
   rc::Tape tape;
@@ -50,62 +42,6 @@ TEST(Tape, FollowsPlainControlFlow) {
   Tensor y = x;
   while (y < 100) y = y * x;
   expect_values(tape.gradient(y, x), {5 * 81});
-}
-
-TEST(Tape, WorksInsideGrad) {
-  expect_values(rc::grad([](Tensor x) { return derivative_of_cube(x).sum(); })(doubles({2, 5})), {12, 30});
-}
-
-TEST(Tape, WorksInsideVmap) { expect_values(rc::vmap(derivative_of_cube)(doubles({1, 2, 3})), {3, 12, 27}); }
-
-TEST(Tape, WorksInsideForwardMode) {
-  expect_values(std::get<1>(rc::jvp(derivative_of_cube, doubles({2}), doubles({1}))), {12});
-  expect_values(rc::jacfwd(derivative_of_cube)(doubles({2, 3})), {12, 0, 0, 18});
-}
-
-TEST(Tape, WorksInsideJacrevAndVjp) {
-  expect_values(rc::jacrev(derivative_of_cube)(doubles({2, 3})), {12, 0, 0, 18});
-  auto [y, pullback] = rc::vjp(derivative_of_cube, doubles({2}));
-  expect_values(pullback(doubles({10})), {120});
-}
-
-TEST(Tape, WorksInsideVmapOfGrad) {
-  const auto f = [](Tensor x) { return derivative_of_cube(x).sum(); };
-  expect_values(rc::vmap(rc::grad(f))(doubles({1, 2, 3, 4}, {2, 2})), {6, 12, 18, 24});
-}
-
-TEST(Tape, SeesThroughVmap) {
-  Tensor x = ramp({3});
-  rc::Tape tape;
-  tape.watch(x);
-  const Tensor y = rc::vmap(rc::sin)(x).sum();
-  expect_close(tape.gradient(y, x), cos(x.detach()));
-}
-
-TEST(Tape, SeesThroughGrad) {
-  Tensor x = doubles({2, 3});
-  rc::Tape tape;
-  tape.watch(x);
-  const Tensor y = rc::grad([](Tensor a) { return (a * a * a).sum(); })(x).sum();
-  expect_values(tape.gradient(y, x), {12, 18});
-}
-
-TEST(Tape, SeesThroughJvpAndJacobians) {
-  Tensor x = doubles({2, 3});
-  rc::Tape tape;
-  tape.watch(x);
-  const Tensor tangent = std::get<1>(rc::jvp([](Tensor a) { return a * a * a; }, x, doubles({1, 1})));
-  const Tensor diagonal = rc::jacrev([](Tensor a) { return a * a * a; })(x).diagonal();
-  expect_values(tape.gradient((tangent + diagonal * 10).sum(), x), {132, 198});
-}
-
-TEST(Tape, TwoTapesNestToASecondDerivative) {
-  Tensor x = number(2);
-  rc::Tape outer;
-  outer.watch(x);
-  const Tensor first = derivative_of_cube(x);
-  expect_values(first, {12});
-  expect_values(outer.gradient(first, x), {12});
 }
 
 TEST(Tape, GivesZerosForWhatIsUnrelated) {

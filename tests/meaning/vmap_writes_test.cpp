@@ -71,16 +71,6 @@ TEST(VmapWrites, DiagEmbedWithNewZeros) {
   expect_values(y, {0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0, 0, 5});
 }
 
-TEST(VmapWrites, DiagEmbedWithZeros) {
-  const auto diag_embed = [](Tensor v) {
-    Tensor result = rc::zeros({v.size(0), v.size(0)});
-    result.diagonal().copy_(v);
-    return result;
-  };
-  const Tensor y = rc::vmap(diag_embed)(rc::tensor({{0., 1., 2.}, {3., 4., 5.}}));
-  expect_values(y, {0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0, 0, 5});
-}
-
 TEST(VmapWrites, DiagEmbedUnderTwoVmaps) {
   const auto diag_embed = [](Tensor v) {
     Tensor result = rc::zeros({2, 2}, rc::float64);

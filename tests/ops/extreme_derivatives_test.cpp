@@ -222,4 +222,48 @@ TEST(ExtremeDerivatives, OfACrossEntropyOfInfiniteLogits) {
                     {(x > 0 ? 1 : 0) - y});
 }
 
+// ── losses ──
+
+constexpr double extreme[] = {-1000, 0, 1000};
+
+Tensor extremes() { return doubles({extreme[0], extreme[1], extreme[2]}); }
+
+TEST(ExtremeLosses, HaveTheJacobiansOfTheirFormulas) {
+  const Tensor target = doubles({0, 1, 1000});
+  const auto none = rc::Reduction::none;
+  const auto l1 = [&](Tensor x) { return rc::l1_loss(x, target, none); };
+  const auto mse = [&](Tensor x) { return rc::mse_loss(x, target, none); };
+  const auto nll = [](Tensor x) { return rc::nll_loss(x.unsqueeze(0), rc::tensor({2}), none); };
+  expect_values(rc::jacrev(l1)(extremes()).diagonal(), {-1, -1, 0});
+  expect_values(rc::jacrev(mse)(extremes()).diagonal(), {-2000, -2, 0});
+  expect_values(rc::jacrev(nll)(extremes()), {0, 0, -1});
+  for (const std::function<Tensor(Tensor)>& f : {std::function<Tensor(Tensor)>(l1), {mse}, {nll}}) {
+    expect_close(rc::jacfwd(f)(extremes()), rc::jacrev(f)(extremes()));
+    EXPECT_TRUE(bool(isfinite(rc::hessian(f)(extremes())).all()));
+  }
+}
+
+TEST(ExtremeLosses, OfSoftmaxStayFinite) {
+  const auto soft = [](Tensor x) { return softmax(x, 0); };
+  const auto log_soft = [](Tensor x) { return log_softmax(x, 0); };
+  expect_values(rc::jacrev(soft)(extremes()), Values(9, 0));
+  expect_values(rc::jacrev(log_soft)(extremes()), {1, 0, -1, 0, 1, -1, 0, 0, 0});
+  for (const std::function<Tensor(Tensor)>& f : {std::function<Tensor(Tensor)>(soft), {log_soft}}) {
+    expect_close(rc::jacfwd(f)(extremes()), rc::jacrev(f)(extremes()));
+    EXPECT_TRUE(bool(isfinite(rc::hessian(f)(extremes())).all()));
+  }
+}
+
+TEST(ExtremeLosses, OfLayerNormStayFinite) {
+  const auto f = [](Tensor x) { return rc::layer_norm(x, {3}); };
+  expect_values(f(extremes()), {-std::sqrt(1.5), 0, std::sqrt(1.5)}, 1e-9);
+  // The Jacobian (1 - 1/n - y yᵀ / n) / σ, with σ² = 2e6 / 3.
+  const double sigma = std::sqrt(2e6 / 3);
+  Values expected;
+  for (double a : {-1, 0, 1})
+    for (double b : {-1, 0, 1}) expected.push_back(((a == b) - 1.0 / 3 - a * b * 1.5 / 3) / sigma);
+  expect_values(rc::jacrev(f)(extremes()), expected, 1e-9);
+  expect_values(rc::jacfwd(f)(extremes()), expected, 1e-9);
+}
+
 }  // namespace

@@ -74,15 +74,6 @@ TEST(BatchNorm, OutsideTrainingUsesTheRunningStatisticsAndLeavesThem) {
   expect_equal(mean, kept);
 }
 
-TEST(BatchNorm, HasTheDerivativesOfItsFormula) {
-  const Tensor x = waves({3, 2, 2});
-  const auto f = [](Tensor a) {
-    return sin(rc::batch_norm(a, Tensor(), Tensor(), doubles({0.5, 2}), doubles({1, -1}), true)).sum();
-  };
-  expect_close(rc::grad(f)(x), difference_quotient(f, x), difference_tolerance);
-  expect_close(rc::hessian(f)(x), difference_quotient(rc::grad(f), x), 1e-5);
-}
-
 TEST(BatchNorm, TrainsInsideGradWithStatisticsAsAnArgument) {
   const Tensor x = waves({4, 3, 5});
   const Norm norm{ramp({3}), waves({3})};
@@ -106,45 +97,7 @@ TEST(BatchNorm, TrainsInsideVmapWithStatisticsOfEachModel) {
   }
 }
 
-TEST(BatchNorm, WithoutRunningStatisticsMapsOverExamples) {
-  const Tensor xs = waves({2, 4, 3, 5});
-  const auto f = [](Tensor x) { return rc::batch_norm(x, Tensor(), Tensor(), Tensor(), Tensor(), true); };
-  const Tensor y = rc::vmap(f)(xs);
-  for (std::int64_t k = 0; k < 2; ++k) expect_close(y[k], normalized(xs[k], {0, 2}));
-}
-
 // ── group_norm and instance_norm ──
-
-TEST(GroupNorm, NormalisesEachExamplesGroups) {
-  const Tensor x = waves({2, 4, 3}), weight = ramp({4}), bias = waves({4});
-  const Tensor plain = normalized(x.reshape({2, 2, 6}), rc::Axes{2}).reshape({2, 4, 3});
-  expect_close(rc::group_norm(x, 2), plain);
-  expect_close(rc::group_norm(x, 2, weight, bias), plain * column(weight) + column(bias));
-  expect_close(rc::group_norm(x, 1), normalized(x, {1, 2}));
-}
-
-TEST(GroupNorm, MapsAndGivesPerExampleGradients) {
-  const Tensor xs = waves({3, 1, 4, 3}), weight = ramp({4}), bias = waves({4});
-  const auto f = [](Tensor w, Tensor b, Tensor x) { return sin(rc::group_norm(x, 2, w, b)).sum(); };
-  const rc::VmapOptions over_x{.in_dims = {rc::none, rc::none, 0}};
-  const Tensor y = rc::vmap(f, over_x)(weight, bias, xs);
-  const auto [weights, inputs] = rc::vmap(rc::grad<0, 2>(f), over_x)(weight, bias, xs);
-  for (std::int64_t k = 0; k < 3; ++k) {
-    expect_close(y[k], f(weight, bias, xs[k]));
-    const auto by_weight = [&](Tensor w) { return f(w, bias, xs[k]); };
-    const auto by_input = [&](Tensor x) { return f(weight, bias, x); };
-    expect_close(weights[k], difference_quotient(by_weight, weight), difference_tolerance);
-    expect_close(inputs[k], difference_quotient(by_input, xs[k].clone()), difference_tolerance);
-  }
-}
-
-TEST(InstanceNorm, NormalisesEachChannelOfEachExample) {
-  const Tensor x = waves({2, 3, 5}), weight = ramp({3}), bias = waves({3});
-  expect_close(rc::instance_norm(x), normalized(x, rc::Axes{2}));
-  expect_close(rc::instance_norm(x, {}, {}, weight, bias), normalized(x, rc::Axes{2}) * column(weight) + column(bias));
-  expect_close(rc::vmap([](Tensor a) { return rc::instance_norm(a); })(waves({4, 2, 3, 5}))[3],
-               rc::instance_norm(waves({4, 2, 3, 5})[3]));
-}
 
 TEST(ChannelNorms, OfSinglesAreThoseOfDoubles) {
   const Tensor x = waves({4, 2, 3}), narrow = x.to(rc::float32);

@@ -1,8 +1,7 @@
-// Under vmap: which operations give views of the caller's tensor; comparisons, clamps and indexed writes whose operands
-// are mapped, shared or numbers, mapped once and twice; index_add of many examples; gradients by both operands.
+// Under vmap: which operations give views of the caller's tensor; clamps and indexed writes whose operands are mapped,
+// shared or numbers, mapped once and twice; index_add of many examples; cross_entropy at extreme logits.
 #include <functional>
 
-#include "support/difference_quotient.h"
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;
@@ -83,43 +82,7 @@ TEST(ViewsOfExamples, ExpandToASharedOrMappedTensor) {
   expect_equal(rc::vmap(f, {.in_dims = {rc::none, 0}})(rows[0], like), rows[0].expand({3, 2, 4}));
 }
 
-// ── elementwise with numbers and shared operands ──
-
-using Binary = std::function<Tensor(const Tensor&, const Tensor&)>;
-
-/// f of mapped, shared and number operands, mapped once and twice, is f of the whole.
-void expect_every_operand(const Binary& f) {
-  const Tensor x = sin(ramp({2, 3, 4}) * 5), y = cos(ramp({2, 3, 4}) * 3), row = y[0][0];
-  const auto map = [&](const rc::Dims& in_dims) { return rc::vmap(f, {.in_dims = in_dims}); };
-  expect_equal(map({0, 0})(x[0], y[0]), f(x[0], y[0]));
-  expect_equal(map({0, rc::none})(x[0], row), f(x[0], row));
-  expect_equal(map({rc::none, 0})(row, x[0]), f(row, x[0]));
-  expect_equal(map({-1, 1})(x[0], x[0]), f(x[0].t(), x[0].t()));
-  expect_equal(rc::vmap(map({0, 0}))(x, y), f(x, y));
-  expect_equal(rc::vmap(map({0, rc::none}), {.in_dims = {0, rc::none}})(x, row), f(x, row));
-  expect_equal(rc::vmap(map({0, rc::none}))(x, y.select(1, 0)), f(x, y.select(1, 0).unsqueeze(1)));
-  expect_equal(rc::vmap([&](Tensor a) { return f(a, 0.5); })(x), f(x, 0.5));
-  expect_equal(rc::vmap(rc::vmap([&](Tensor a) { return f(a, 0); }))(x), f(x, 0));
-  expect_equal(rc::vmap([&](Tensor a) { return f(0.25, a); })(x), f(0.25, x));
-}
-
-TEST(OperandsOfExamples, OfComparisonsMayBeMappedSharedOrNumbers) {
-  for (const Binary& f : {Binary([](const Tensor& a, const Tensor& b) { return rc::eq(a, b); }),
-                          Binary([](const Tensor& a, const Tensor& b) { return rc::ne(a, b); }),
-                          Binary([](const Tensor& a, const Tensor& b) { return rc::gt(a, b); }),
-                          Binary([](const Tensor& a, const Tensor& b) { return rc::ge(a, b); }),
-                          Binary([](const Tensor& a, const Tensor& b) { return rc::lt(a, b); }),
-                          Binary([](const Tensor& a, const Tensor& b) { return rc::le(a, b); })})
-    expect_every_operand(f);
-}
-
-TEST(OperandsOfExamples, OfArithmeticMayBeMappedSharedOrNumbers) {
-  for (const Binary& f : {Binary([](const Tensor& a, const Tensor& b) { return a + b; }),
-                          Binary([](const Tensor& a, const Tensor& b) { return a - b; }),
-                          Binary([](const Tensor& a, const Tensor& b) { return a * b; }),
-                          Binary([](const Tensor& a, const Tensor& b) { return a / (b + 2); })})
-    expect_every_operand(f);
-}
+// ── in place with numbers and shared operands ──
 
 TEST(OperandsOfExamples, OfClampsInPlaceMayBeNumbersMappedOnceAndTwice) {
   const std::vector<std::pair<Part, Part>> clamps{
@@ -197,55 +160,6 @@ TEST(IndexedWritesOfExamples, IndexAddSumsIntoEachOfManyExamples) {
       expect_values(own[n], wanted);
     }
   }
-}
-
-// ── gradients of both orders by both operands ──
-
-TEST(GradientsOfExamples, ByBothOperandsAndBesideNumbers) {
-  const std::vector<Binary> functions{
-      [](const Tensor& a, const Tensor& b) { return a + b; },
-      [](const Tensor& a, const Tensor& b) { return a - 2.5 * b; },
-      [](const Tensor& a, const Tensor& b) { return a * b; },
-      [](const Tensor& a, const Tensor& b) { return a / b; },
-      [](const Tensor& a, const Tensor& b) { return 3 * a + b * 2 - 1; },
-      [](const Tensor& a, const Tensor& b) { return 1 / a - b / 4; },
-      [](const Tensor& a, const Tensor& b) { return rc::stack({a, b * b}); },
-      [](const Tensor& a, const Tensor& b) { return rc::where(a > 1, a * a, b * b * b); }};
-  const Tensor x = ramp({4, 3}), y = cos(ramp({4, 3})) + 2;
-  for (const Binary& f : functions) {
-    const auto loss = [&](Tensor a, Tensor b) { return sin(f(a, b)).sum(); };
-    const auto slope = rc::grad<0, 1>(loss);
-    const auto total = [&](Tensor a, Tensor b) {
-      const auto [da, db] = slope(a, b);
-      return (da * db + da).sum();
-    };
-    const auto second = rc::grad<0, 1>(total);
-    const auto [by_x, by_y] = rc::vmap(slope)(x, y);
-    const auto [twice_x, twice_y] = rc::vmap(second)(x, y);
-    for (std::int64_t n = 0; n < 4; ++n) {
-      const auto of_x = [&](Tensor a) { return loss(a, y[n]); };
-      const auto of_y = [&](Tensor b) { return loss(x[n], b); };
-      expect_close(by_x[n], difference_quotient(of_x, x[n].clone()), 1e-6);
-      expect_close(by_y[n], difference_quotient(of_y, y[n].clone()), 1e-6);
-      expect_close(twice_x[n], difference_quotient([&](Tensor a) { return total(a, y[n]); }, x[n].clone()), 1e-5);
-      expect_close(twice_y[n], difference_quotient([&](Tensor b) { return total(x[n], b); }, y[n].clone()), 1e-5);
-    }
-  }
-}
-
-TEST(GradientsOfExamples, OfAProductOfMatrices) {
-  const Tensor x = ramp({3, 2, 4}), y = cos(ramp({3, 4, 2}));
-  const auto [by_x, by_y] = rc::vmap(rc::grad<0, 1>([](Tensor a, Tensor b) { return matmul(a, b).sum(); }))(x, y);
-  expect_close(by_x, y.sum(-1).unsqueeze(1).expand({3, 2, 4}));
-  expect_close(by_y, x.sum(1).unsqueeze(-1).expand({3, 4, 2}));
-}
-
-TEST(GradientsOfExamples, OfTakeAreOnesWhereItTook) {
-  const Tensor x = ramp({2, 3}), index = rc::tensor({5, 0, 5});
-  const auto f = [&](Tensor a) { return rc::take(a, index); };
-  const Values wanted{0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  expect_values(rc::jacrev(f)(x), wanted);
-  expect_values(rc::jacfwd(f)(x), wanted);
 }
 
 // ── cross_entropy at extreme logits ──

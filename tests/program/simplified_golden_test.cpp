@@ -10,10 +10,6 @@ using namespace testing_support;
 
 namespace {
 
-/// Powers of a until they pass 9.
-Tensor power(const Tensor& a) {
-  return rc::while_loop([](const Tensor& y) { return y < 9; }, [&](const Tensor& y) { return y * a; }, a);
-}
 Tensor either(const Tensor& x) {
   return rc::cond(x > 0, [](const Tensor& a) { return sin(a); }, [](const Tensor& a) { return a * a; }, x);
 }
@@ -28,45 +24,6 @@ Tensor folded(const Tensor& weight, const Tensor& xs) {
 Tensor loss(const Tensor& w, const Tensor& v, const Tensor& x, const Tensor& y) {
   const Tensor error = (v * tanh(matmul(w, x))).sum() - y;
   return error * error;
-}
-
-// Nothing in the passes is left to simplify: the loop was written so by the rules.
-TEST(SimplifiedGolden, GradientsOfAWhileLoopUnderVmap) {
-  const rc::Program p = rc::trace(rc::vmap(rc::grad(power)))(rc::tensor({2., 5.}));
-  const char* const text = R"(
-program(a: f32[i=s0]) where s0!=1 {
-  b: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
-  c: f32[] = structural_zeros[shape=(), dtype=f32]
-  d: bool[s0] = lt a 9
-  e: f32[s0] = expand[shape=(s0)] b
-  f: f32[s0] = expand[shape=(s0)] c
-  g: f32[i=s0], h: bool[s0], k: f32[i=s0], l: f32[i=s0] = unwind[condition=program(a: f32[s0], b: bool[s0]) {
-      c: bool[] = any[axes=(0)] b
-      return c
-    }, stages=({step=program(a: f32[s0], b: bool[s0], c: f32[s0]) {
-      d: f32[s0] = fill_rows b a
-      e: f32[s0] = fill_rows b c
-      f: f32[s0] = mul d e
-      g: f32[s0] = where b f a
-      h: bool[s0] = lt g 9
-      return g h d b
-    }, carried=2, streams=0, reads=()},{step=program(a: f32[s0], b: f32[s0], c: f32[s0], d: bool[s0], e: f32[s0]) {
-      f: f32[s0] = fill_rows d a
-      g: f32[s0] = fill_rows d b
-      h: f32[s0] = fill_rows d e
-      k: f32[s0] = mul f h
-      l: f32[s0] = mul f c
-      m: f32[s0] = add g l
-      n: f32[s0] = where d k a
-      o: f32[s0] = where d m b
-      return n o
-    }, carried=2, streams=0, reads=(0,1)}), max_steps=1000000000, checkpoint=0] state(a d) body(a) carry1(e f) pass1(a)
-  m: f32[i=s0] = add k l
-  return m
-}
-)";
-  expect_golden_whole(p, text);
-  expect_golden_whole(p.simplified(), text);
 }
 
 // Equal products are computed once, operands that no branch reads are passed no more, and seeds of one go.
