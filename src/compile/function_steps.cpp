@@ -299,12 +299,15 @@ class Planner {
     put(v, output != body().outputs.end() ? results_[at(output - body().outputs.begin())] : room_for(v));
     return placed_[at(v)]->where;
   }
-  /// Where a result stands that begins as an operand, row by row: in its memory, where nobody reads the operand any
-  /// more.
-  Location place_as_operand(Variable result) {
+  /// Whether nobody reads the operand any more as which the result begins, and its elements lie row by row.
+  bool has_place_of_operand(Variable result) const {
     const std::optional<Variable> operand = lifetimes_.made_in(result);
-    if (!operand || !placed_[at(*operand)]->is_contiguous(type(*operand).shape)) return place_result(result);
-    put(result, placed_[at(*operand)]->where);
+    return operand && placed_[at(*operand)]->is_contiguous(type(*operand).shape);
+  }
+  /// Where a result stands that begins as an operand: in its memory, or in its own.
+  Location place_as_operand(Variable result) {
+    if (!has_place_of_operand(result)) return place_result(result);
+    put(result, placed_[at(*lifetimes_.made_in(result))]->where);
     return placed_[at(result)]->where;
   }
   /// Makes the first operand the result, of which a part is replaced then.
@@ -464,7 +467,7 @@ class Planner {
       table.push_back(static_cast<std::int32_t>(i));
       table.push_back(static_cast<std::int32_t>(is_own ? static_cast<std::int64_t>(i) : sources[i].element));
     }
-    const bool replaces = lifetimes_.made_in(e.outputs[0]) && stays_where_it_was(tables[0]);
+    const bool replaces = has_place_of_operand(e.outputs[0]) && stays_where_it_was(tables[0]);
     if (replaces) tables[0].clear();
     std::vector<Location> from;
     for (std::size_t k = 0; k < zeros.size(); ++k)

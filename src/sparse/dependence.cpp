@@ -274,8 +274,8 @@ Dependences Pass::turned(const Turns& turns, const Dependences& operands, const 
         Dependence& stack = results[turns.state + i];
         const Dependence& given = after[turns.state + i];
         const auto count = static_cast<std::size_t>(std::max<std::int64_t>(1, given.type.shape.numel().raw()));
-        stack.of.resize(at(stack.type.shape.numel().raw()));
-        for (std::size_t k = 0; k < stack.of.size(); ++k) stack.of[k] = given[k % count];
+        stack.of.resize(at(stack.type.shape.numel().raw()), empty_set);  // rows of the turns followed stand there
+        for (std::size_t k = 0; k < stack.of.size(); ++k) stack.of[k] = sets_.unite(stack.of[k], given[k % count]);
       }
     }
   }

@@ -39,12 +39,16 @@ Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& col
     require_size("jacobian", "result", products[0][0], sparsity.rows());
   }
   if (coloring.row_colors() > 0) {
-    const auto [y, pullback] = vjp(f, x);
+    const auto [y, pullback] = vjp<VectorFunction, Tensor>(f, x, where);
     require_size("jacobian", "result", y, sparsity.rows());
     const Tensor seeds = directions(coloring.row_colors(), coloring.color_of_row(), y.dtype());
     products.push_back(vmap(pullback)(seeds));  // [colors, columns]
   }
-  if (products.empty()) return {sparsity, zeros({0}, x.dtype())};
+  if (products.empty()) {
+    const Tensor y = f(x);
+    require_size("jacobian", "result", y, sparsity.rows());
+    return {sparsity, zeros({0}, y.dtype())};
+  }
   for (Tensor& product : products) product = flatten(product, 0, -1);
   const Tensor all = products.size() == 1 ? products[0] : cat(products, 0);
   return {sparsity, index_select(all, 0, shown(coloring.places()))};

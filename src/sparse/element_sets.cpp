@@ -23,12 +23,14 @@ ElementSets::ElementSets(std::int32_t elements)
   std::iota(begin_.begin() + 1, begin_.end(), std::size_t{0});
 }
 
-SetId ElementSets::close() {
-  if (numbers_.size() > most_numbers || begin_.size() > UINT32_MAX - 2)
+void ElementSets::require_room(std::size_t more) const {
+  if (numbers_.size() + more > most_numbers || begin_.size() > UINT32_MAX - 2)
     raise<ValueError>(
         "sparsity: what the function's elements depend on takes more than 8 GB; it mixes too many elements for a "
-        "sparse "
-        "derivative: use jacfwd or jacrev");
+        "sparse derivative: use jacfwd or jacrev");
+}
+
+SetId ElementSets::close() {
   begin_.push_back(numbers_.size());
   return static_cast<SetId>(begin_.size() - 2);
 }
@@ -51,6 +53,7 @@ SetId ElementSets::united(SetId a, SetId b) {
   // A search in the larger one costs less than a walk through it.
   constexpr std::size_t much = 16;
   if (size(a) > much * size(b) && holds(a, b)) return a;
+  require_room(size(a) + size(b));
   const std::size_t first = numbers_.size();
   numbers_.resize(first + size(a) + size(b));
   const auto x = of(a), y = of(b);
@@ -75,6 +78,9 @@ SetId ElementSets::unite(std::vector<SetId>& sets) {
   if (sets.size() <= few) return unite(sets);
   const auto largest = *std::max_element(sets.begin(), sets.end(), [&](SetId a, SetId b) { return size(a) < size(b); });
   if (std::all_of(sets.begin(), sets.end(), [&](SetId set) { return holds(largest, set); })) return largest;
+  std::size_t more = 0;
+  for (const SetId set : sets) more += size(set);
+  require_room(more);
   const std::size_t first = numbers_.size();
   for (const SetId set : sets)
     for (std::size_t i = begin_[set]; i < begin_[set + 1]; ++i) numbers_.push_back(numbers_[i]);

@@ -152,6 +152,9 @@ Tensor solved(const char* name, Method by, const LinearFunction& a, const Tensor
     raise<TypeError>(std::string(name) + ": b is " + to_string(type_of(b)) + "; pass floating numbers");
   if (options.restart < 1)
     raise<ValueError>(std::string(name) + ": restart is " + std::to_string(options.restart) + "; it must be positive");
+  if (options.max_steps < 0)
+    raise<ValueError>(std::string(name) + ": max_steps is " + std::to_string(options.max_steps) +
+                      "; pass the most steps, or 0 for ten for each element of b");
   const auto solve = [=](const LinearFunction& matvec, const Tensor& y) { return by(matvec, y, options); };
   const auto solve_transposed = [=](const LinearFunction& vecmat, const Tensor& y) {
     return by(vecmat, y, transposed(options, y));

@@ -8,6 +8,7 @@
 #include "primitive/interpreter.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
+#include "ricci/sparse/sparse.h"
 #include "ricci/transforms/trace.h"
 #include "sparse/dependence.h"
 
@@ -122,11 +123,7 @@ Sparsity Sparsity::transposed() const {
 }
 
 Tensor Sparsity::to_dense() const {
-  const Tensor dense = zeros({rows(), columns()}, boolean);
-  auto* const elements = const_cast<bool*>(dense.data<bool>());
-  for (std::int64_t i = 0; i < rows(); ++i)
-    for (const std::int64_t j : row(i)) elements[i * columns() + j] = true;
-  return dense;
+  return to(Sparse{*this, ones({nnz()}, uint8)}.to_dense(), boolean);
 }
 
 std::ostream& operator<<(std::ostream& out, const Sparsity& sparsity) {

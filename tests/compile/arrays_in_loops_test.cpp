@@ -156,6 +156,13 @@ std::vector<Case> cases() {
     };
     return rc::scan(step, rc::outer(x, rc::ones({3})), rc::arange(1, 12)).first;
   };
+  const auto part = [](const Tensor& x) {
+    const auto step = [](const Tensor& t, const Tensor& s) {
+      const Tensor y = rc::index_put(s, {t + 1}, s.index({t}) * 0.7);
+      return rc::select_scatter(y, y.select(0, -1) * 0.9, 0, 4);
+    };
+    return rc::fori_loop(0, 12, step, x);
+  };
   const auto until = [](const Tensor& x) {
     const auto goes_on = [](const Pair& s) { return s.second < 12; };
     const auto step = [](const Pair& s) {
@@ -165,7 +172,8 @@ std::vector<Case> cases() {
   };
   return {{"write", all},  {"write, gradient", total(all)},  {"read", read},           {"read, gradient", total(read)},
           {"add", sums},   {"add, gradient", total(sums)},   {"branch", chosen},       {"loop in a loop", nested},
-          {"rows", slots}, {"rows, gradient", total(slots)}, {"unknown length", until}};
+          {"rows", slots}, {"rows, gradient", total(slots)}, {"unknown length", until},
+          {"part", part}};
 }
 
 TEST_F(ArraysInLoops, ATurnWritesAsManyBytesHoweverLargeTheArrayIs) {
@@ -184,7 +192,7 @@ void expect_what_it_gives(const char* name, const F& f, const Tensor& x) {
 }
 
 TEST_F(ArraysInLoops, GiveWhatTheFunctionGivesUnderTransforms) {
-  for (const std::int64_t n : {20, 300, 1200})
+  for (const std::int64_t n : {20, 40, 300, 1200})
     for (const Case& c : cases()) {
       const Tensor x = rc::rand({n}, rc::float64);
       const auto along = [&](const Tensor& a) { return rc::jvp(c.f, std::tuple(a), std::tuple(a * 0.5)).second; };

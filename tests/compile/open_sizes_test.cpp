@@ -228,6 +228,8 @@ TEST_F(OpenSizes, RefuseFunctionsWhoseExamplesKnowOfEachOther) {
   refuse([](const Tensor& v) { return v - v.mean({0}, true); }, "mean of f32[s0,3]");
   refuse([](const Tensor& v) { return flip(v, {0}); }, "flip of f32[s0,3]");
   refuse([](const Tensor& v) { return cumsum(v, 0); }, "cumsum of f32[s0,3]");
+  refuse([](const Tensor& v) { return v * dot(v.select(1, 0), v.select(1, 1)); }, "matmul of f32[s0]");
+  refuse([](const Tensor& v) { return v * matmul(v.select(1, 0), v); }, "matmul of f32[3,s0]");
   EXPECT_TRUE(std::filesystem::is_empty(exports.path("")));
 }
 

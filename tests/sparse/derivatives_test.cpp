@@ -79,6 +79,12 @@ TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
   expect_error<rc::ValueError>([&] { rc::jacobian([](Tensor x) { return x.sum(); }, coloring)(point()); },
                                "jacobian: the result has 1 elements, the pattern has 7 rows; find the pattern of this "
                                "function at arguments of these shapes");
+  const auto nothing = [](Tensor x) { return rc::zeros_like(x); };
+  const rc::Coloring of_nothing = rc::color(rc::jacobian_sparsity(nothing, point()));
+  EXPECT_EQ(rc::jacobian(nothing, of_nothing)(point()).sparsity.nnz(), 0);
+  expect_error<rc::ValueError>([&] { rc::jacobian([](Tensor x) { return x.sum(); }, of_nothing)(point()); },
+                               "jacobian: the result has 1 elements, the pattern has 7 rows; find the pattern of this "
+                               "function at arguments of these shapes");
   const rc::Coloring of_rows = rc::color(rc::hessian_sparsity(loss, point()), {.mode = ColorMode::rows});
   expect_error<rc::ValueError>([&] { rc::hessian(loss, of_rows)(point()); },
                                "hessian: the coloring has 7 colors of rows; use {.mode = rc::ColorMode::star}, or "

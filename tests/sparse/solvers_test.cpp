@@ -108,6 +108,8 @@ TEST(SparseSolvers, Refuse) {
   expect_error<rc::TypeError>([&] { sparse::cg(twice, rc::tensor({1, 2})); }, "cg: b is i64[2]; pass floating numbers");
   expect_error<rc::ValueError>([&] { sparse::gmres(twice, rc::ones({2}), {.restart = 0}); },
                                "gmres: restart is 0; it must be positive");
+  expect_error<rc::ValueError>([&] { sparse::cg(twice, rc::ones({2}), {.max_steps = -1}); },
+                               "cg: max_steps is -1; pass the most steps, or 0 for ten for each element of b");
 }
 
 }  // namespace

@@ -63,6 +63,15 @@ TEST(Sparsity, HoldsForEveryValueOfTheArgument) {
   EXPECT_EQ(jacobian_text(branch, rc::ones({3})), "*.*|.*.|*.*");
 }
 
+TEST(Sparsity, IsTheSameInRecordedAndCompiledFunctions) {
+  const rc::Sparsity pattern(2, 4, {0, 2, 3}, {0, 2, 1});
+  const auto chosen = [&](const Tensor& x) { return where(pattern.to_dense(), x, 0).sum({1}); };
+  const Tensor x = rc::tensor({1, 2, 3, 4});
+  EXPECT_EQ(chosen(x).to_vector<std::int64_t>(), (std::vector<std::int64_t>{4, 2}));
+  EXPECT_TRUE(rc::equal(rc::trace(chosen)(x)({x})[0], chosen(x)));
+  EXPECT_TRUE(rc::equal(rc::compile(chosen)(x), chosen(x)));
+}
+
 TEST(Sparsity, OfPlacesThatNumbersName) {
   const Tensor places = rc::tensor({2, 0, 2});
   const Tensor x = rc::ones({3});
