@@ -9,7 +9,7 @@ An argument or result of f may be a tree: its elements count in the order of `rc
 
 from dataclasses import dataclass
 
-from ._core import Tensor, _sparse, from_numpy, grad, ravel_pytree
+from ._core import Tensor, _sparse, from_numpy, ravel_pytree
 
 Sparsity, Coloring = _sparse.Sparsity, _sparse.Coloring
 color = _sparse.color
@@ -113,9 +113,8 @@ def jacobian_sparsity(f, *args, argnums=0):
 
 
 def hessian_sparsity(f, *args, argnums=0):
-    """The same of the Hessian of a loss."""
-    loss, vector = _of_vector(f, args, argnums, gives_loss=True)
-    return _sparse.sparsity_of(grad(loss), vector)
+    """The same of the Hessian of a loss: a symmetric pattern."""
+    return _sparse.hessian_sparsity_of(*_of_vector(f, args, argnums, gives_loss=True))
 
 
 def jacobian(f, coloring, argnums=0):

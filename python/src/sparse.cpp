@@ -97,6 +97,12 @@ void make_derivatives_of_vectors(nb::module_& m) {
       },
       nb::arg("f"), nb::arg("x"));
   m.def(
+      "hessian_sparsity_of",
+      [](nb::handle loss, const Tensor& x) {
+        return sparse::hessian_sparsity_of(function_of(loss, "hessian_sparsity"), x, where_t::current());
+      },
+      nb::arg("loss"), nb::arg("x"));
+  m.def(
       "jacobian_of",
       [](nb::handle f, const Tensor& x, const Coloring& coloring) {
         return sparse::jacobian_of(function_of(f, "jacobian"), x, coloring, where_t::current()).values;

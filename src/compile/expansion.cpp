@@ -119,7 +119,8 @@ class Run {
   }
 
   std::int64_t lanes() const { return lanes_; }
-  const Elements& value(Variable v) const { return values_[at(v)]; }
+  /// Refuses a value without elements here: an input with two axes of lanes that is a result as it is.
+  const Elements& value(Variable v) const { return operand(v); }
   /// The axis that is the lane axis as it is; -1: none.
   int lane_axis(Variable v) const {
     const Shape& shape = body_.types[at(v)].shape;
@@ -167,7 +168,7 @@ class Run {
   static bool has_elements(const Elements& x) { return !x.of.empty() || x.type.shape.numel() == 0; }
   const Elements& operand(Variable v) const {
     const Elements& x = values_[at(v)];
-    if (!has_elements(x)) refuse("an operand that has no elements here");
+    if (!has_elements(x)) refuse("a value that has no elements here");
     return x;
   }
 

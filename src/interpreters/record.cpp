@@ -58,15 +58,16 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   if (is_number(*value)) return variable_of_number(value);
   const auto found = writing_->captured.find(value.get());
   const ValueRef& inside = found == writing_->captured.end()
-                               ? captured(value.get(), value->type, make_tensor(with_own_elements(value), 0))
+                               ? captured(value.get(), value, make_tensor(with_own_elements(value), 0))
                                : found->second;
   return static_cast<const Recorded&>(*inside).variable;
 }
 
-const ValueRef& RecordInterpreter::captured(const void* key, const Type& type, const Tensor& tensor) {
-  const Variable v = new_variable(type);
+const ValueRef& RecordInterpreter::captured(const void* key, const ValueRef& value, const Tensor& tensor) {
+  const Variable v = new_variable(value->type);
   body->captures.push_back({v, tensor});
-  return writing_->captured[key] = new_node<Recorded>(level, type, v);
+  writing_->held.push_back(value);
+  return writing_->captured[key] = new_node<Recorded>(level, value->type, v);
 }
 
 ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value) {
@@ -74,7 +75,7 @@ ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value)
   const void* const key = is_all_of_it ? static_cast<const void*>(tensor.cell()) : value.get();
   const auto found = writing_->captured.find(key);
   if (found != writing_->captured.end()) return found->second;
-  const ValueRef& inside = captured(key, value->type, is_all_of_it ? tensor : make_tensor(value, 0));
+  const ValueRef& inside = captured(key, value, is_all_of_it ? tensor : make_tensor(value, 0));
   writing_->captured.try_emplace(value.get(), inside);
   return inside;
 }

@@ -102,9 +102,10 @@ class RecordInterpreter final : public Interpreter {
     ProgramBody body;
     std::map<NumberBits, Variable> numbers;
     std::unordered_map<const void*, ValueRef> captured;  // by cell, or by value where no cell holds it
-    std::unordered_map<Variable, ValueRef> known;        // what the host has looked at, and what stands behind it
-    std::unordered_set<Variable> expected;               // to be in each run what the host has seen
-    std::unordered_map<Variable, ValueRef> constants;    // by variable, what no_grad leaves of it
+    Values held;  // what was captured, so that nothing else gets its address while it is a key
+    std::unordered_map<Variable, ValueRef> known;      // what the host has looked at, and what stands behind it
+    std::unordered_set<Variable> expected;             // to be in each run what the host has seen
+    std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
     SharedRecording threads;
   };
   const std::shared_ptr<Writing> writing_;
@@ -117,7 +118,7 @@ class RecordInterpreter final : public Interpreter {
   Values write(Op op, std::span<const ValueRef> inputs);
   Variable new_variable(const Type& type);
   Variable variable_of_number(const ValueRef& number);
-  const ValueRef& captured(const void* key, const Type& type, const Tensor& tensor);
+  const ValueRef& captured(const void* key, const ValueRef& value, const Tensor& tensor);
   void expect(Variable variable, const Array& elements);
   StreamPosition in_here(const StreamPosition& outside);
 

@@ -150,6 +150,7 @@ SolverOptions transposed(const SolverOptions& options, const Tensor& b) {
 Tensor solved(const char* name, Method by, const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
   if (!b.is_floating_point())
     raise<TypeError>(std::string(name) + ": b is " + to_string(type_of(b)) + "; pass floating numbers");
+  if (!a) raise<ValueError>(std::string(name) + ": the function is empty; pass one that multiplies by the matrix");
   if (options.restart < 1)
     raise<ValueError>(std::string(name) + ": restart is " + std::to_string(options.restart) + "; it must be positive");
   if (options.max_steps < 0)

@@ -58,15 +58,6 @@ Tensor places_among(const Sparsity& some, const Sparsity& all) {
   return tensor(places);
 }
 
-Sparsity united(const Sparsity& a, const Sparsity& b) {
-  Numbers crow{0}, col;
-  for (std::int64_t i = 0; i < a.rows(); ++i) {
-    std::ranges::set_union(a.row(i), b.row(i), std::back_inserter(col));
-    crow.push_back(std::ssize(col));
-  }
-  return {a.rows(), a.columns(), std::move(crow), std::move(col)};
-}
-
 Tensor flat_places(const Sparsity& of) {
   Numbers places;
   for (std::int64_t i = 0; i < of.rows(); ++i)
@@ -82,7 +73,7 @@ Sparse combined(const char* call, const Sparse& a, const Sparse& b, const Combin
                       std::to_string(a.sparsity.columns()) + " and " + std::to_string(b.sparsity.rows()) + " x " +
                       std::to_string(b.sparsity.columns()) + " elements; pass matrices of one size");
   if (a.sparsity == b.sparsity) return {a.sparsity, combine(a.values, b.values)};
-  const Sparsity all = united(a.sparsity, b.sparsity);
+  const Sparsity all = sparse::united(a.sparsity, b.sparsity);
   const auto placed = [&](const Sparse& x) {
     return summed_at(x.values, -1, places_among(x.sparsity, all), all.nnz());
   };

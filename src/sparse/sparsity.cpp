@@ -2,6 +2,7 @@
 #include "ricci/sparse/sparsity.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <ostream>
 
@@ -9,7 +10,7 @@
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/sparse/sparse.h"
-#include "ricci/transforms/trace.h"
+#include "ricci/transforms.h"
 #include "sparse/dependence.h"
 
 namespace ricci {
@@ -140,6 +141,15 @@ std::ostream& operator<<(std::ostream& out, const Sparsity& sparsity) {
 
 namespace sparse {
 
+Sparsity united(const Sparsity& a, const Sparsity& b) {
+  std::vector<std::int64_t> crow{0}, col;
+  for (std::int64_t i = 0; i < a.rows(); ++i) {
+    std::ranges::set_union(a.row(i), b.row(i), std::back_inserter(col));
+    crow.push_back(std::ssize(col));
+  }
+  return {a.rows(), a.columns(), std::move(crow), std::move(col)};
+}
+
 Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where) {
   const auto tangent = [&](const Tensor& point, const Tensor& direction) {
     return runs::jvp({call::any_function<Tensor, Tensor>(f), name, where}, call::any_list(Tensor(point)),
@@ -173,6 +183,12 @@ Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x,
     crow.push_back(std::ssize(col));
   }
   return {rows, columns, std::move(crow), std::move(col)};
+}
+
+Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_t where) {
+  const auto gradient = [&](const Tensor& v) { return grad(loss, where)(v); };
+  const Sparsity found = sparsity_of("hessian_sparsity", gradient, x, where);
+  return united(found, found.transposed());
 }
 
 }  // namespace sparse

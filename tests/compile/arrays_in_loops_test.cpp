@@ -263,6 +263,24 @@ TEST_F(ArraysInLoops, AreReadBeforeTheyAreOverwritten) {
   }
 }
 
+TEST_F(ArraysInLoops, ThatPassUnchangedHaveCompiledJacobians) {
+  const auto state = [](const Tensor& x) {
+    const auto next = [](const Tensor&, const Pair& s) { return Pair(s.first * 0.5, s.second); };
+    const Pair last = rc::fori_loop(0, 3, next, Pair(x.slice(0, 0, 4), x.slice(0, 4, 28)));
+    return rc::cat({last.first, last.second}, 0);
+  };
+  const auto carry = [](const Tensor& x) {
+    const auto next = [](const Tensor& c, const Tensor& row) { return Pair(c, row * 2); };
+    const Pair last = rc::scan(next, x.slice(0, 4, 28), x.slice(0, 0, 4));
+    return rc::cat({last.first, last.second}, 0);
+  };
+  const auto all = [](const Tensor& x) {
+    return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& s) { return s; }, x * 1.0);
+  };
+  for (const Function& f : {Function(state), Function(carry), Function(all)})
+    expect_what_it_gives("jacobian", rc::jacrev(f), rc::rand({28}, rc::float64));
+}
+
 TEST_F(ArraysInLoops, AnIndexOutOfRangeThrowsWhatTheFunctionThrowsAndLeavesTheArgument) {
   const Tensor x = rc::rand({20}), before = x.clone();
   const auto f = [](const Tensor& a) {

@@ -32,6 +32,17 @@ TEST(RecordedFunctions, WriteToAViewOfATransposedView) {
       ramp({4, 3}));
 }
 
+TEST(RecordedFunctions, KnowTensorsApartThatLiveForOneOperation) {
+  const auto f = [](Tensor x) {
+    for (double k = 1; k < 8; ++k) {
+      double numbers[] = {k, k + 1, k + 2};
+      x = x * rc::from_blob(numbers, {3}, rc::float64);
+    }
+    return x;
+  };
+  expect_replayed(f, ramp({3}).to(rc::float64));
+}
+
 TEST(RecordedFunctions, MayReturnWhatTheyCapture) {
   const Tensor captured = ramp({3});
   const auto f = [&](Tensor x) { return std::pair{captured, x * captured}; };

@@ -103,11 +103,22 @@ TEST(SparseSolvers, GmresBeginsAnewAndEndsEarly) {
   expect_close(sparse::gmres([](const Tensor& x) { return 2 * x; }, two), two / 2, 1e-14);
 }
 
+TEST(SparseSolvers, SolveProductsOfMatrices) {
+  const Sparse a = matrix(false);
+  const Tensor b = right_side();
+  const auto normal = [&](const Tensor& x) { return matmul(a.transpose(), matmul(a, x)); };
+  const Tensor dense = matmul(mT(a.to_dense()), a.to_dense());
+  expect_close(rc::compile(normal)(b), matmul(dense, b), 1e-12);
+  expect_close(sparse::cg(normal, b, {.tol = 1e-13}), rc::solve(dense, b), 1e-9);
+}
+
 TEST(SparseSolvers, Refuse) {
   const auto twice = [](const Tensor& x) { return 2 * x; };
   expect_error<rc::TypeError>([&] { sparse::cg(twice, rc::tensor({1, 2})); }, "cg: b is i64[2]; pass floating numbers");
   expect_error<rc::ValueError>([&] { sparse::gmres(twice, rc::ones({2}), {.restart = 0}); },
                                "gmres: restart is 0; it must be positive");
+  expect_error<rc::ValueError>([&] { sparse::cg(sparse::LinearFunction(), rc::ones({2})); },
+                               "cg: the function is empty; pass one that multiplies by the matrix");
   expect_error<rc::ValueError>([&] { sparse::cg(twice, rc::ones({2}), {.max_steps = -1}); },
                                "cg: max_steps is -1; pass the most steps, or 0 for ten for each element of b");
 }

@@ -65,6 +65,10 @@ using VectorFunction = std::function<Tensor(const Tensor&)>;
 
 /// Of the derivative of a function from a vector to a vector, as forward mode computes it. `name` is for errors.
 Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where);
+Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_t where);
+
+/// The elements that either of two patterns of one size has.
+Sparsity united(const Sparsity& a, const Sparsity& b);
 
 /// f of these arguments, each a copy of its own.
 template <class F, class A, class... Rest>
@@ -91,9 +95,7 @@ Sparsity jacobian_sparsity(const F& f, where_t where, const A& x, const Rest&...
 template <class F, class A, class... Rest>
 Sparsity hessian_sparsity(const F& f, where_t where, const A& x, const Rest&... rest) {
   const auto [vector, unravel] = ravel(x);
-  const VectorFunction loss = of_loss(f, unravel, rest...);
-  const auto gradient = [&](const Tensor& v) { return grad(loss, where)(v); };
-  return sparsity_of("hessian_sparsity", gradient, vector, where);
+  return hessian_sparsity_of(of_loss(f, unravel, rest...), vector, where);
 }
 
 }  // namespace sparse
@@ -115,7 +117,7 @@ jacobian_sparsity(const F&, const A&, const Rest&...)
     -> jacobian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
 jacobian_sparsity(Unary*, const Tensor&) -> jacobian_sparsity<Unary*, Tensor>;
 
-/// The same of the Hessian of a loss. What is linear has no nonzeros there.
+/// The same of the Hessian of a loss: a symmetric pattern. What is linear has no nonzeros there.
 template <class F, class A, class... Rest>
 struct hessian_sparsity : Sparsity {
   hessian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
