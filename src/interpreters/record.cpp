@@ -59,24 +59,23 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   const auto found = writing_->captured.find(value.get());
   const ValueRef& inside = found == writing_->captured.end()
                                ? captured(value.get(), value, make_tensor(with_own_elements(value), 0))
-                               : found->second;
+                               : found->second.inside;
   return static_cast<const Recorded&>(*inside).variable;
 }
 
 const ValueRef& RecordInterpreter::captured(const void* key, const ValueRef& value, const Tensor& tensor) {
   const Variable v = new_variable(value->type);
   body->captures.push_back({v, tensor});
-  writing_->held.push_back(value);
-  return writing_->captured[key] = new_node<Recorded>(level, value->type, v);
+  return (writing_->captured[key] = {new_node<Recorded>(level, value->type, v), value}).inside;
 }
 
 ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value) {
   const bool is_all_of_it = value_of(tensor).get() == value.get();
   const void* const key = is_all_of_it ? static_cast<const void*>(tensor.cell()) : value.get();
   const auto found = writing_->captured.find(key);
-  if (found != writing_->captured.end()) return found->second;
-  const ValueRef& inside = captured(key, value, is_all_of_it ? tensor : make_tensor(value, 0));
-  writing_->captured.try_emplace(value.get(), inside);
+  if (found != writing_->captured.end()) return found->second.inside;
+  const ValueRef inside = captured(key, value, is_all_of_it ? tensor : make_tensor(value, 0));
+  writing_->captured.try_emplace(value.get(), Captured{inside, value});
   return inside;
 }
 

@@ -94,15 +94,21 @@ class RecordInterpreter final : public Interpreter {
   void note_vmaps(Variable variable, const SmallVector<Level, 2>& levels);
 
   /// The function has ended, and what it returns was read.
-  void close() { writing_->threads.close(); }
+  void close() {
+    writing_->threads.close();
+    writing_->captured.clear();
+  }
 
  private:
+  struct Captured {
+    ValueRef inside;
+    ValueRef held;  ///< so that nothing else gets its address while the recording knows it by that
+  };
   /// What is written, by all threads that a recording of tangents has copies on.
   struct Writing {
     ProgramBody body;
     std::map<NumberBits, Variable> numbers;
-    std::unordered_map<const void*, ValueRef> captured;  // by cell, or by value where no cell holds it
-    Values held;  // what was captured, so that nothing else gets its address while it is a key
+    std::unordered_map<const void*, Captured> captured;  // by cell, or by value where no cell holds it
     std::unordered_map<Variable, ValueRef> known;      // what the host has looked at, and what stands behind it
     std::unordered_set<Variable> expected;             // to be in each run what the host has seen
     std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
