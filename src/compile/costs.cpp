@@ -27,7 +27,7 @@ double words_of(const Formula& formula) {
 std::optional<double> flops_of(const Rules& rules, const OwnedParameters& parameters, const Types& in,
                                const Types& out) {
   if (rules.is_view) return 0;
-  if (const FlopsOf own = Facts<FlopsOf>::of(rules)) return own(parameters.get(), in);
+  if (const auto own = Facts<FlopsOf>::of(rules)) return own(parameters.get(), in);
   if (rules.formula) return words_of(rules.formula(parameters.get())) * elements(out[0]);
   if (rules.accumulation) {
     const Accumulation sums = rules.accumulation(parameters.get());

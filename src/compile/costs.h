@@ -16,7 +16,9 @@ struct Cost {
 };
 
 /// Of an operation whose rules do not tell: its own count, for operands of these types; none: values tell.
-using FlopsOf = std::optional<double> (*)(const void* op, const Types& in);
+struct FlopsOf {
+  using Function = std::optional<double> (*)(const void* op, const Types& in);
+};
 template <class P>
 bool counts_flops() {
   return Facts<FlopsOf>::add(

@@ -235,13 +235,13 @@ class Run {
 
   void equation(const Equation& e) {
     const Rules& rules = *e.rules;
-    if (const StandInOf stand_in = options_.are_independent ? Facts<StandInOf>::of(rules) : nullptr) {
+    if (const auto stand_in = options_.are_independent ? Facts<StandInOf>::of(rules) : nullptr) {
       Elements y = operand(e.inputs[at(stand_in())]);
       y.tensor = -1;
       values_[at(e.outputs[0])] = std::move(y);
       return;
     }
-    const ElementRule rule = Facts<ElementRule>::of(rules);
+    const auto rule = Facts<ElementRule>::of(rules);
     if (!rule && (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > most_nodes_)
@@ -329,7 +329,7 @@ class Run {
     }
   }
 
-  void write(ElementRule rule, const Equation& e, Op op, const std::vector<const Elements*>& operands,
+  void write(ElementRule::Function rule, const Equation& e, Op op, const std::vector<const Elements*>& operands,
              std::vector<Elements>& results) {
     constexpr std::size_t most_of_one = 128;
     const std::size_t before = graph_.steps().size();

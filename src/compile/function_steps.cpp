@@ -317,7 +317,7 @@ class Planner {
   }
 
   std::optional<Program> simpler_program(const Equation& e) const {
-    const SimplerOf simpler = Facts<SimplerOf>::of(*e.rules);
+    const auto simpler = Facts<SimplerOf>::of(*e.rules);
     const auto fits = [&](Variable v) { return !is_empty(v) && !is_complex(type(v).dtype); };
     if (!simpler || !std::ranges::all_of(e.inputs, fits)) return std::nullopt;
     Recorder recorder("export_object", Records::program, entry_of("export_object", whole_.where));

@@ -14,14 +14,16 @@ struct CalledProgram {
   bool stays_apart = false;
 };
 ///   const bool is_call = calls_program<Checkpoint>();
-using CalledProgramOf = CalledProgram (*)(const void* op);
+struct CalledProgramOf {
+  using Function = CalledProgram (*)(const void* op);
+};
 template <class P>
 bool calls_program() {
   return Facts<CalledProgramOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).called(); });
 }
 
 inline CalledProgram called_program(const Equation& e) {
-  const CalledProgramOf of = Facts<CalledProgramOf>::of(*e.rules);
+  const auto of = Facts<CalledProgramOf>::of(*e.rules);
   return of ? of(e.parameters.get()) : CalledProgram{nullptr};
 }
 /// Of a call that stays apart; null: the equation is no such call.

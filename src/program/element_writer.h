@@ -58,7 +58,9 @@ class ElementWriter : public ScalarWriter {
 };
 
 /// no_scalar: this element cannot be said.
-using ElementRule = Scalar (*)(const void* op, ElementWriter& y);
+struct ElementRule {
+  using Function = Scalar (*)(const void* op, ElementWriter& y);
+};
 
 template <class P>
 bool says_elements() {

@@ -125,7 +125,7 @@ using parameters::expect;
 using parameters::take;
 
 /// Counts among the parameters that do not fit are said with the operation's name.
-Roles roles_of(const Equation& e, RolesOf roles) try {
+Roles roles_of(const Equation& e, RolesOf::Function roles) try {
   return roles(e.parameters.get(), e.inputs.size());
 } catch (const IndexError& error) { throw IndexError(std::string("parse: ") + e.rules->name + ": " + error.what()); }
 
@@ -322,13 +322,13 @@ class Parser {
       expect(text_, "]");
     }
     e.has_symbols = has_symbols(e.op());
-    if (const RolesOf roles = Facts<RolesOf>::of(*e.rules)) operands_by_role(e, roles);
+    if (const auto roles = Facts<RolesOf>::of(*e.rules)) operands_by_role(e, roles);
     else
       while (take(text_, " ")) e.inputs.push_back(operand());
     body_.equations.push_back(std::move(e));
   }
   /// ` state(b c) body(a)`
-  void operands_by_role(Equation& e, RolesOf roles) {
+  void operands_by_role(Equation& e, RolesOf::Function roles) {
     const std::string_view before = text_;
     Roles found;
     while (take(text_, " ")) {

@@ -101,7 +101,7 @@ class Printer {
     text_ += "\n";
   }
   void operands(const Equation& e) {
-    const RolesOf roles = Facts<RolesOf>::of(*e.rules);
+    const auto roles = Facts<RolesOf>::of(*e.rules);
     if (!roles) {
       for (Variable v : e.inputs) text_ += " " + name(v);
       return;

@@ -27,7 +27,9 @@ struct Pruned {
 };
 
 /// None if nothing can be left out. `needed`: by result.
-using PruningOf = std::optional<Pruned> (*)(const void* parameters, const Flags& needed, std::size_t operands);
+struct PruningOf {
+  using Function = std::optional<Pruned> (*)(const void* parameters, const Flags& needed, std::size_t operands);
+};
 /// `const bool prunable = can_be_pruned<Scan>();`
 template <class P>
 bool can_be_pruned() {

@@ -16,7 +16,9 @@ struct Repeated {
 /// In the order of their operands.
 using RepeatedPrograms = SmallVector<Repeated, 3>;
 
-using RepeatedOf = RepeatedPrograms (*)(void* parameters);
+struct RepeatedOf {
+  using Function = RepeatedPrograms (*)(void* parameters);
+};
 /// `const bool repeats = repeats_programs<Scan>();`
 template <class P>
 bool repeats_programs() {

@@ -16,7 +16,9 @@ struct Role {
 using Roles = SmallVector<Role, 6>;
 
 /// The roles of an equation's operands; throws IndexError where the counts among its parameters do not fit.
-using RolesOf = Roles (*)(const void* parameters, std::size_t operands);
+struct RolesOf {
+  using Function = Roles (*)(const void* parameters, std::size_t operands);
+};
 /// `const bool named = name_operands<WhileLoop>();`
 template <class P>
 bool name_operands() {

@@ -21,7 +21,7 @@ template <class IsNeeded>
 bool keeps_needed_alone(Equation& e, const IsNeeded& is_needed) {
   Flags wanted;
   for (const Variable v : e.outputs) wanted.push_back(is_needed(v));
-  const PruningOf pruning = Facts<PruningOf>::of(*e.rules);
+  const auto pruning = Facts<PruningOf>::of(*e.rules);
   const std::optional<Pruned> left =
       pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
   if (!left) return false;

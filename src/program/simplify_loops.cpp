@@ -72,7 +72,7 @@ struct Invariants {
 /// are added or left out.
 template <class F>
 void Simplifier::for_each_repeated(Equation& e, const F& change) {
-  const RepeatedOf repeated = Facts<RepeatedOf>::of(*e.rules);
+  const auto repeated = Facts<RepeatedOf>::of(*e.rules);
   if (!repeated) return;
   e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
   const RepeatedPrograms programs = repeated(e.parameters.mutable_get());

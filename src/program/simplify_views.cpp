@@ -109,9 +109,9 @@ void Simplifier::sees_one_element(Equation& e) {
 
 /// `slice[start=4, size=2] (seeds[column=0, columns=9])` is `seeds[column=4, columns=2]`.
 void Simplifier::makes_what_is_shown(Equation& e) const {
-  const ShownRun shown = Facts<ShownRun>::of(*e.rules);
+  const auto shown = Facts<ShownRun>::of(*e.rules);
   const Equation* const made = shown ? maker(e.inputs[0]) : nullptr;
-  const MadeRun part = made ? Facts<MadeRun>::of(*made->rules) : nullptr;
+  const auto part = made ? Facts<MadeRun>::of(*made->rules) : nullptr;
   const std::optional<AxisRun> run = part ? shown(e.parameters.get()) : std::nullopt;
   if (!run) return;
   e.parameters = part(made->parameters.get(), *run);

@@ -29,7 +29,9 @@ struct Turns {
   const char* name = nullptr;  // of one with a condition, as its user called it
 };
 ///   const bool has_turns = takes_turns<Scan>();
-using TurnsOf = Turns (*)(const void* op, const Types& operands);
+struct TurnsOf {
+  using Function = Turns (*)(const void* op, const Types& operands);
+};
 template <class P>
 bool takes_turns() {
   return Facts<TurnsOf>::add(rules_of<P>,
@@ -52,7 +54,9 @@ struct Passes {
   const char* name;  // of the loop, as its user called it
 };
 /// None of a loop that keeps only a few of the states.
-using PassesOf = std::optional<Passes> (*)(const void* op);
+struct PassesOf {
+  using Function = std::optional<Passes> (*)(const void* op);
+};
 template <class P>
 bool takes_passes() {
   return Facts<PassesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).passes(); });
@@ -63,7 +67,9 @@ struct Branch {
   const Program* program;
   std::vector<std::size_t> operands;
 };
-using BranchesOf = std::vector<Branch> (*)(const void* op);
+struct BranchesOf {
+  using Function = std::vector<Branch> (*)(const void* op);
+};
 template <class P>
 bool takes_branches() {
   return Facts<BranchesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).taken_branches(); });
@@ -72,7 +78,9 @@ bool takes_branches() {
 /// The operand that may replace the result where each example is computed by itself. `fill_rows` alone has one: the
 /// first operand says which rows of the second take part; copies of the first of these stand in the place of others, so
 /// that nothing fails there.
-using StandInOf = int (*)();
+struct StandInOf {
+  using Function = int (*)();
+};
 template <class P>
 bool has_stand_in() {
   return Facts<StandInOf>::add(rules_of<P>, [] { return P::stand_in; });
@@ -84,21 +92,27 @@ struct ProductAxes {
   int left, right;
   bool is_outer;
 };
-using ProductAxesOf = ProductAxes (*)(const void* op);
+struct ProductAxesOf {
+  using Function = ProductAxes (*)(const void* op);
+};
 template <class P>
 bool multiplies_matrices() {
   return Facts<ProductAxesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).product_axes(); });
 }
 
 /// Elements at places that whole numbers name (places.h).
-using AtPlacesOf = AtPlaces (*)(const void* op);
+struct AtPlacesOf {
+  using Function = AtPlaces (*)(const void* op);
+};
 template <class P>
 bool names_places() {
   return Facts<AtPlacesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).at_places(); });
 }
 
 /// Which numbers an operation lets through (places.h).
-using AllowedOf = Allowed (*)(const void* op);
+struct AllowedOf {
+  using Function = Allowed (*)(const void* op);
+};
 template <class P>
 bool allows_some() {
   return Facts<AllowedOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).allowed(); });
@@ -106,7 +120,9 @@ bool allows_some() {
 
 /// The results in operations that are simpler: for where a kernel cannot hold the operation, and no library is there.
 /// Sums may be made in another order. Requires: the operands are real, and none is empty.
-using SimplerOf = Tensors (*)(const void* op, std::span<const Tensor> operands);
+struct SimplerOf {
+  using Function = Tensors (*)(const void* op, std::span<const Tensor> operands);
+};
 template <class P>
 bool has_simpler() {
   return Facts<SimplerOf>::add(rules_of<P>, [](const void* op, std::span<const Tensor> operands) {
@@ -121,7 +137,9 @@ struct Running {
   bool is_backward;  // from the last element to the first
   DType computed_in;
 };
-using RunningOf = Running (*)(const void* op, DType operand);
+struct RunningOf {
+  using Function = Running (*)(const void* op, DType operand);
+};
 template <class P>
 bool runs_along() {
   return Facts<RunningOf>::add(rules_of<P>, [](const void* op, DType operand) {
@@ -136,7 +154,9 @@ struct Blocks {
   std::int64_t elements;
   OwnedParameters (*of_shape)(const void* op, const Shape& shape);
 };
-using BlocksOf = Blocks (*)(const void* op);
+struct BlocksOf {
+  using Function = Blocks (*)(const void* op);
+};
 template <class P>
 bool draws_in_blocks() {
   return Facts<BlocksOf>::add(rules_of<P>, [](const void* op) {

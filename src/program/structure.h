@@ -11,7 +11,9 @@ namespace ricci {
 
 /// Of an operation without operands whose results are structural zeros: the same for a result of this type.
 ///   const bool marked = gives_structural_zeros<StructuralZeros>();
-using ZerosOf = OwnedParameters (*)(const Type& type);
+struct ZerosOf {
+  using Function = OwnedParameters (*)(const Type& type);
+};
 template <class P>
 bool gives_structural_zeros() {
   return Facts<ZerosOf>::add(rules_of<P>, [](const Type& type) { return own(P{type.shape, type.dtype}); });
@@ -19,7 +21,9 @@ bool gives_structural_zeros() {
 
 /// Of an operation without operands that gives structural zeros beside other elements, as seeds of derivatives do.
 ///   const bool has_zeros = has_structural_zeros<Seeds>();
-using HasStructuralZeros = bool (*)();
+struct HasStructuralZeros {
+  using Function = bool (*)();
+};
 template <class P>
 bool has_structural_zeros() {
   return Facts<HasStructuralZeros>::add(rules_of<P>, [] { return true; });
@@ -28,7 +32,9 @@ bool has_structural_zeros() {
 /// Of an operation that gives its first operand with a part replaced by its second: turns the first one's layout into
 /// that of the part, as `Rules::alias` does.
 ///   const bool part_known = replaces_part<Put>();
-using PartOf = bool (*)(const void* parameters, Type& type, Strides& strides, void*& data);
+struct PartOf {
+  using Function = bool (*)(const void* parameters, Type& type, Strides& strides, void*& data);
+};
 template <class P>
 bool replaces_part() {
   return Facts<PartOf>::add(rules_of<P>, [](const void* op, Type& type, Strides& strides, void*& data) {
@@ -38,7 +44,9 @@ bool replaces_part() {
 
 /// Of an operation that gives its operand once more, in memory of its own.
 ///   const bool is_a_copy = copies_operand<Clone>();
-using CopiesOperand = bool (*)();
+struct CopiesOperand {
+  using Function = bool (*)();
+};
 template <class P>
 bool copies_operand() {
   return Facts<CopiesOperand>::add(rules_of<P>, [] { return true; });
@@ -51,7 +59,9 @@ struct AxisRun {
 };
 /// Of a view that shows a run of its operand: which one; none where the parameters show something else.
 ///   const bool run_known = shows_run<SliceView>();
-using ShownRun = std::optional<AxisRun> (*)(const void* parameters);
+struct ShownRun {
+  using Function = std::optional<AxisRun> (*)(const void* parameters);
+};
 template <class P>
 bool shows_run() {
   return Facts<ShownRun>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).run(); });
@@ -59,7 +69,9 @@ bool shows_run() {
 
 /// Of an operation without operands that gives a run of its result by other parameters: these.
 ///   const bool makes_runs = makes_run<Seeds>();
-using MadeRun = OwnedParameters (*)(const void* parameters, const AxisRun& run);
+struct MadeRun {
+  using Function = OwnedParameters (*)(const void* parameters, const AxisRun& run);
+};
 template <class P>
 bool makes_run() {
   return Facts<MadeRun>::add(rules_of<P>,

@@ -42,7 +42,7 @@ class Pass {
   std::map<std::pair<const ProgramBody*, std::vector<bool>>, Flags> inputs_wanted_;
 };
 
-Turns turns_of(TurnsOf of, const ProgramBody& body, const Equation& e, const void* parameters) {
+Turns turns_of(TurnsOf::Function of, const ProgramBody& body, const Equation& e, const void* parameters) {
   Types types;
   for (const Variable v : e.inputs) types.push_back(body.types[at(v)]);
   return of(parameters, types);
@@ -95,13 +95,13 @@ void Pass::mark(const ProgramBody& body, const Equation& e, std::vector<bool>& w
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) want(operand_of(i));
   };
-  if (const BranchesOf branches = Facts<BranchesOf>::of(rules)) {
+  if (const auto branches = Facts<BranchesOf>::of(rules)) {
     want(0);
     for (const Branch& branch : branches(e.parameters.get()))
       want_some(inputs_wanted(branch.program->body(), outputs), [&](std::size_t i) { return branch.operands[i]; });
     return;
   }
-  if (const TurnsOf of = Facts<TurnsOf>::of(rules)) {
+  if (const auto of = Facts<TurnsOf>::of(rules)) {
     const Turns turns = turns_of(of, body, e, e.parameters.get());
     Flags state(turns.state, false);
     for (std::size_t i = 0; i < turns.state; ++i) state[i] = outputs[i];
@@ -117,11 +117,11 @@ void Pass::mark(const ProgramBody& body, const Equation& e, std::vector<bool>& w
                 [&](std::size_t i) { return i < turns.state ? i : turns.read_by_condition + i - turns.state; });
     return;
   }
-  if (const CalledProgramOf call = Facts<CalledProgramOf>::of(rules))
+  if (const auto call = Facts<CalledProgramOf>::of(rules))
     return want_some(inputs_wanted(call(e.parameters.get()).program->body(), outputs), [](std::size_t i) { return i; });
   const bool all = std::ranges::any_of(outputs, [](bool flag) { return flag; });
   const unsigned moves = rules.moves_elements ? rules.moves_elements(e.parameters.get()) : ~0U;
-  const AtPlacesOf places = Facts<AtPlacesOf>::of(rules);
+  const auto places = Facts<AtPlacesOf>::of(rules);
   const std::size_t first_index = !places                                                    ? e.inputs.size()
                                   : places(e.parameters.get()).what == AtPlaces::What::reads ? 1
                                                                                              : 2;
@@ -293,17 +293,17 @@ Dependences Pass::results_of(const Program& in, const Equation& e, Dependences& 
   const Op op{e.rules, parameters.get()};
   const bool reads_nothing = std::ranges::all_of(operands, [](const Dependence& x) { return x.is_nothing(); });
   if (!reads_nothing) {
-    if (const BranchesOf branches = Facts<BranchesOf>::of(*e.rules))
+    if (const auto branches = Facts<BranchesOf>::of(*e.rules))
       return one_of(branches(op.parameters), operands, wanted);
-    if (const TurnsOf of = Facts<TurnsOf>::of(*e.rules)) {
+    if (const auto of = Facts<TurnsOf>::of(*e.rules)) {
       Types read;
       for (const Dependence& x : operands) read.push_back(x.type);
       return turned(of(op.parameters, read), operands, wanted, std::move(results));
     }
-    if (const CalledProgramOf call = Facts<CalledProgramOf>::of(*e.rules))
+    if (const auto call = Facts<CalledProgramOf>::of(*e.rules))
       return run(*call(op.parameters).program, std::move(operands), wanted);
     if (Facts<AllowedOf>::of(*e.rules)) return {operands[0]};
-    if (const StandInOf stand_in = Facts<StandInOf>::of(*e.rules)) return {operands[at(stand_in())]};
+    if (const auto stand_in = Facts<StandInOf>::of(*e.rules)) return {operands[at(stand_in())]};
     DependenceOperands read;
     for (const Dependence& x : operands) read.push_back(&x);
     results = dependences_of(op, read, types, sets_);

@@ -67,10 +67,10 @@ class Reader {
     if (rules.locally_constant) return;
     if (rules.kind == Kind::elementwise) return elementwise();
     if (rules.is_view && view()) return;
-    if (const AtPlacesOf places = Facts<AtPlacesOf>::of(rules); places && at_places(places(op_.parameters))) return;
+    if (const auto places = Facts<AtPlacesOf>::of(rules); places && at_places(places(op_.parameters))) return;
     if (rules.moves_elements && moved(rules.moves_elements(op_.parameters))) return;
     if (rules.accumulation && reduced()) return;
-    if (const ProductAxesOf axes = Facts<ProductAxesOf>::of(rules)) return multiplied(axes(op_.parameters));
+    if (const auto axes = Facts<ProductAxesOf>::of(rules)) return multiplied(axes(op_.parameters));
     if (example_by_example()) return;
     if (rules.on_elements && by_formula()) return;
     std::vector<SetId> all;

@@ -281,6 +281,24 @@ TEST_F(ArraysInLoops, ThatPassUnchangedHaveCompiledJacobians) {
     expect_what_it_gives("jacobian", rc::jacrev(f), rc::rand({28}, rc::float64));
 }
 
+// Each row of a Jacobian begins with an element that is 1, and the way back writes in what the rows have at an array.
+TEST_F(ArraysInLoops, HaveTheJacobianOfTheFunction) {
+  const auto f = [](const Tensor& x) {
+    const auto step = [](const Tensor& t, const Pair& s) {
+      const auto& [a, m] = s;
+      const Tensor row = m.index({(t + 1) % 4});
+      return Pair(rc::index_put(a, {t % 4}, row.sum() * a.index({(t + 2) % 4})), rc::index_put(m, {t % 4}, row * 0.5));
+    };
+    const auto [a, m] = rc::fori_loop(0, 3, step, Pair(x.slice(0, 0, 4), x.slice(0, 4, 12).view({4, 2})));
+    const Tensor first = rc::zeros({}, rc::int64), last = first + 3;
+    const Tensor swapped = rc::index_put(rc::index_put(a, {first}, a.index({last})), {last}, a.index({first}));
+    return rc::cat({m.flatten(), swapped}, 0);
+  };
+  const Tensor x = rc::rand({12}, rc::float64);
+  expect_what_it_gives("jacrev", rc::jacrev(f), x);
+  expect_what_it_gives("jacfwd", rc::jacfwd(f), x);
+}
+
 TEST_F(ArraysInLoops, AnIndexOutOfRangeThrowsWhatTheFunctionThrowsAndLeavesTheArgument) {
   const Tensor x = rc::rand({20}), before = x.clone();
   const auto f = [](const Tensor& a) {

@@ -1,5 +1,6 @@
-// A law of compiled loops: a random step in a scan, a loop of known or unknown length, under none, one or two
-// transforms, for one example and for many, compiled, gives what it gives eagerly, with the same draws.
+// A law of compiled loops: a random step in a scan, a loop of known or unknown length, which may read and write single
+// elements, under none, one or two transforms, for one example and for many, compiled, gives what it gives eagerly,
+// with the same draws.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -55,6 +56,14 @@ Tensor by_custom_root(T a) {
   return rc::custom_root([&](T x) { return 2 * x + 0.5 * sin(x) - a; }, 0 * a, newton,
                          [](const auto& g, T y) { return y / g(ones_like(y)); });
 }
+/// One of the elements of a vector a, by the first one of another vector. The argument's three decimals times 3.7 are
+/// never near a whole number, where a rounding would choose another one.
+Tensor place_by(T r, T a) { return rc::floor(3.7 * rc::abs(r[0])).to(rc::int64) % a.shape()[0]; }
+Tensor exchanged(T a, T c, T r) {
+  if (a.dim() == 0) return 0.5 * a + 0.1 * c;
+  const Tensor i = place_by(r, a), j = place_by(c, a);
+  return rc::index_put(rc::index_put(a, {i}, 0.5 * a.index({j})), {j}, 0.4 * a.index({i}));
+}
 constexpr Expression expressions[] = {
     {"0.5 a + 0.3 b + 0.1 r", [](T a, T b, T, T r) { return 0.5 * a + 0.3 * b + 0.1 * r; }},
     {"sin(a) c", [](T a, T, T c, T) { return 0.5 * sin(a) * c; }},
@@ -67,6 +76,12 @@ constexpr Expression expressions[] = {
     {"0.2 r", [](T, T, T, T r) { return 0.2 * r; }},
     {"sqrt(1 + a a)", [](T a, T, T c, T) { return 0.3 * sqrt(1 + a * a) - 0.1 * c; }},
     {"flip(a)", [](T a, T b, T, T) { return a.dim() == 0 ? 0.5 * a : 0.5 * rc::flip(a, {0}) + 0.1 * b; }},
+    {"a with an element replaced",
+     [](T a, T b, T c, T r) {
+       if (a.dim() == 0) return 0.5 * b;
+       return rc::index_put(a, {place_by(r, a)}, 0.3 * b.index({place_by(c, a)}));
+     }},
+    {"a with two elements exchanged", [](T a, T, T c, T r) { return exchanged(a, c, r); }},
     {"cond",
      [](T a, T b, T c, T) {
        return rc::cond(
@@ -90,8 +105,8 @@ constexpr Expression expressions[] = {
 
 enum class Kind : std::uint8_t { scan, reverse_scan, fori, until_small, until_counted };
 constexpr const char* kinds[] = {"scan", "reverse scan", "fori_loop", "while it is large", "while it is counted"};
-enum class Around : std::uint8_t { nothing, grad, jvp, grad_grad };
-constexpr const char* arounds[] = {"f", "grad(f)", "jvp(f)", "grad(grad(f))"};
+enum class Around : std::uint8_t { nothing, grad, jvp, grad_grad, jacrev };
+constexpr const char* arounds[] = {"f", "grad(f)", "jvp(f)", "grad(grad(f))", "jacrev(f)"};
 
 struct Loop {
   Kind kind;
@@ -99,14 +114,14 @@ struct Loop {
   std::size_t first, second;  // expressions
   std::int64_t turns, n;      // n: elements of a part of the state; 0: it is a number
   std::int64_t examples;      // 0: no vmap
-  bool is_double, maps_captured, sums_rows, draws_after;
+  bool is_double, maps_captured, sums_rows, draws_after, exchanges_after;
 
   std::string text() const {
     return std::string(kinds[static_cast<int>(kind)]) + " of " + std::to_string(turns) +
            " turns: a = " + expressions[first].text + ", b = " + expressions[second].text + ", under " +
            arounds[static_cast<int>(around)] + ", n " + std::to_string(n) + ", examples " + std::to_string(examples) +
            (is_double ? ", f64" : ", f32") + (maps_captured ? ", maps c" : "") + (sums_rows ? ", sums rows" : "") +
-           (draws_after ? ", draws after" : "");
+           (draws_after ? ", draws after" : "") + (exchanges_after ? ", exchanges after" : "");
   }
 };
 
@@ -122,17 +137,23 @@ Loop random_loop(Dice& dice) {
   loop.is_double = dice.below(2) == 0, loop.maps_captured = dice.below(2) == 0, loop.sums_rows = dice.below(2) == 0;
   // A program draws another number after a loop that takes no turn (docs/inside/draws.md).
   loop.draws_after = dice.below(4) == 0 && loop.kind != Kind::until_counted;
+  loop.exchanges_after = dice.below(3) == 0;
   return loop;
 }
 
 // --- What a loop computes: arguments a, b, c and the rows
 
-Tensor value(const Loop& loop, const List& x) {
+/// A vector.
+Tensor values(const Loop& loop, const List& x) {
   const Tensor &c = x[2], &rows = x[3];
   const auto next = [&](const State& s, const Tensor& r) {
     const auto like = [](const Tensor& y, const Tensor& of) { return rc::expand(y, of.shape()) + 0 * of; };
     return State(like(expressions[loop.first].of(s.first, s.second, c, r), s.first),
                  like(expressions[loop.second].of(s.first, s.second, c, r), s.second));
+  };
+  const auto elements_after = [&](State last) {
+    if (loop.exchanges_after) last.second = exchanged(last.second, c, rows[0]);
+    return rc::cat({last.first.flatten(), last.second.flatten()}, 0);
   };
   const State start(x[0], x[1]);
   switch (loop.kind) {
@@ -143,20 +164,18 @@ Tensor value(const Loop& loop, const List& x) {
         return std::pair(after, after.first * s.second);
       };
       const auto [last, stack] = rc::scan(step, start, rows, {.reverse = loop.kind == Kind::reverse_scan});
-      return loop.sums_rows ? stack.square().sum() : (last.first * last.second).sum();
+      return loop.sums_rows ? stack.flatten() : elements_after(last);
     }
-    case Kind::fori: {
-      const State last = rc::fori_loop(
-          0, loop.turns, [&](const Tensor& i, const State& s) { return next(s, rows[0] + 0.1 * i); }, start);
-      return (last.first * last.second).sum();
-    }
+    case Kind::fori:
+      return elements_after(rc::fori_loop(
+          0, loop.turns, [&](const Tensor& i, const State& s) { return next(s, rows[0] + 0.1 * i); }, start));
     case Kind::until_small: {
       using Fading = std::pair<State, Tensor>;
       const Fading last =
           rc::while_loop([](const Fading& s) { return s.second * (1 + s.first.first.square().sum()) > 0.05; },
                          [&](const Fading& s) { return Fading(next(s.first, rows[0]), s.second * 0.6); },
                          Fading(start, rc::ones({}, c.dtype())));
-      return last.first.first.sum() + last.first.second.square().sum();
+      return elements_after(last.first);
     }
     case Kind::until_counted: {
       using Counted = std::pair<State, Tensor>;
@@ -165,20 +184,21 @@ Tensor value(const Loop& loop, const List& x) {
           rc::while_loop([&](const Counted& s) { return s.second < most; },
                          [&](const Counted& s) { return Counted(next(s.first, rows[0]), s.second + 1); },
                          Counted(start, rc::zeros_like(most)));
-      return (last.first.first * last.first.second).sum();
+      return elements_after(last.first);
     }
   }
   return {};
 }
 
 Lists transformed(const Loop& loop) {
-  const auto then_draws = [loop](const List& x) {
-    const Tensor y = value(loop, x);
+  const auto all_of = [loop](const List& x) {
+    const Tensor y = values(loop, x);
     return loop.draws_after ? y * (1 + 0.1 * rc::rand({}, y.dtype())) : y;
   };
-  const Lists f = [then_draws](const List& x) { return List{then_draws(x)}; };
-  const auto gradient = [then_draws](const List& x) {
-    return rc::grad([&](const List& w) { return then_draws({w[0], w[1], w[2], x[3]}); })(List{x[0], x[1], x[2]});
+  const auto sum_of = [all_of](const List& x) { return all_of(x).square().sum(); };
+  const Lists f = [sum_of](const List& x) { return List{sum_of(x)}; };
+  const auto gradient = [sum_of](const List& x) {
+    return rc::grad([&](const List& w) { return sum_of({w[0], w[1], w[2], x[3]}); })(List{x[0], x[1], x[2]});
   };
   Lists of_one = f;
   switch (loop.around) {
@@ -197,6 +217,12 @@ Lists transformed(const Loop& loop) {
           for (const Tensor& g : gradient({w[0], w[1], x[2], x[3]})) total = total + g.square().sum();
           return total;
         })(List{x[0], x[1]});
+      };
+      break;
+    case Around::jacrev:
+      of_one = [all_of](const List& x) {
+        return rc::jacrev([&](const List& w) { return all_of({w[0], w[1], w[2], x[3]}); },
+                          {.randomness = rc::Randomness::same})(List{x[0], x[1], x[2]});
       };
       break;
   }

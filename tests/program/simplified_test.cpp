@@ -153,6 +153,23 @@ TEST(Simplified, MakesThePartOfSeedsThatIsShown) {
             "}\n");
 }
 
+// A step's cotangent of an array is a part of the seeds, in which the way back writes elements.
+TEST(Simplified, WritesInThePartOfSeedsThatIsShown) {
+  EXPECT_EQ(simplified("program(a: f32[4], b: i64[]) {\n"
+                       "  c: f32[4,9] = seeds[row=0, column=0, rows=4, columns=9, dtype=f32]\n"
+                       "  d: f32[4,3] = slice[axis=1, start=2, size=3, step=1] c\n"
+                       "  e: f32[3,4] = permute[axes=(1,0)] d\n"
+                       "  f: f32[3,4] = index_put[accumulate=false, place={index,(0),(3),true,0}] e a b\n"
+                       "  return f\n"
+                       "}\n"),
+            "program(a: f32[4], b: i64[]) {\n"
+            "  c: f32[4,3] = seeds[row=0, column=2, rows=4, columns=3, dtype=f32]\n"
+            "  d: f32[3,4] = permute[axes=(1,0)] c\n"
+            "  e: f32[3,4] = index_put[accumulate=false, place={index,(0),(3),true,0}] d a b\n"
+            "  return e\n"
+            "}\n");
+}
+
 TEST(Simplified, MergesOperationsNotNames) {
   const auto f = [](const Tensor& y) { return OneMore{}(y)*OneLess{}(y); };
   const rc::Program s = rc::trace(f)(rc::ones({2})).simplified();
