@@ -14,6 +14,7 @@
 #include "interpreters/layout.h"
 #include "interpreters/recorder.h"
 #include "primitive/writing.h"
+#include "program/running.h"
 #include "ricci/compile.h"
 #include "ricci/default_dtype.h"
 #include "ricci/primitive/pool.h"
@@ -314,6 +315,7 @@ struct CallRun::State {
   }
   Program program() const { return recording->program.in_call(sizes); }
   Tensors run(const tree::Walk& arguments, const tree::Walk& result) const {
+    const NumberedBranches numbered(recording->program.body());
     const Tensors all = operands(*recording, arguments);
     const std::span<const Tensor> inputs{all.data(), all.size()};
     const bool is_checked = function->options.check;

@@ -105,8 +105,8 @@ struct Parting::State {
 
 Parting::Parting(const char* name, DrawsFrom draws, std::uint64_t first_step)
     : state_(new State{.name = name, .draws_from = draws, .first_step = first_step}) {
-  const StreamScope* const streams = streams_of(this_thread.innermost);
-  if (!streams || !streams->draws_of_function()) state_->draw_apart(false);
+  const bool may_part = around_draws().streams != nullptr;
+  if (!may_part || !State::streams()->draws_of_function()) state_->draw_apart(false);
 }
 Parting::~Parting() { state_->close_scopes(); }
 

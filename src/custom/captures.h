@@ -8,8 +8,7 @@
 
 namespace ricci::function {
 
-/// While it lives, using a tensor that a rule does not reach throws Captured (src/primitive/custom.h), and draws are
-/// noted.
+/// While it lives, using a tensor that a rule does not reach throws Captured (src/primitive/custom.h).
 class Attempt {
  public:
   Attempt();
@@ -17,19 +16,8 @@ class Attempt {
   ~Attempt();
   /// Whether it has thrown Captured, also where the user's function has caught that.
   bool has_failed() const;
-
- private:
-  friend class AfterAttempt;
-  struct State;
-  Owned<State> state_;
-};
-
-/// Ends an attempt that has failed. While it lives, random draws are those of the attempt again.
-class AfterAttempt {
- public:
-  explicit AfterAttempt(Attempt& attempt);
-  AfterAttempt(const AfterAttempt&) = delete;
-  ~AfterAttempt();
+  /// From now on nothing throws Captured, and what is drawn repeats what was drawn so far. Requires: it has failed.
+  void begin_again();
 
  private:
   struct State;
@@ -49,7 +37,7 @@ auto with_captures(const Run& run, const WriteDown& write_down) {
   } catch (...) {
     if (!attempt.has_failed()) throw;
   }
-  const AfterAttempt again(attempt);
+  attempt.begin_again();
   try {
     return write_down();
   } catch (const TransformError& error) { raise_in_what_captures(error); }

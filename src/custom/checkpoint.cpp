@@ -158,26 +158,20 @@ Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> t
 }
 
 struct Attempt::State {
-  Draws draws;
+  OwnStreams draws{OwnStreams::Repeatable()};
+  const std::vector<std::size_t> noted_before = counts_of_draws();
   std::optional<CatchesCaptures> catches{std::in_place};
-  std::optional<NotedDraws> noted;
-  State() { noted.emplace(draws); }
 };
 
 Attempt::Attempt() : state_(new State) {}
 Attempt::~Attempt() = default;
 bool Attempt::has_failed() const { return state_->catches->has_thrown(); }
 
-struct AfterAttempt::State {
-  const RepeatedDraws repeated;
-};
-
-AfterAttempt::AfterAttempt(Attempt& attempt) {
-  attempt.state_->noted.reset();
-  attempt.state_->catches.reset();
-  state_ = Owned<State>(new State{RepeatedDraws(attempt.state_->draws)});
+void Attempt::begin_again() {
+  state_->catches.reset();
+  state_->draws.repeat();
+  set_counts_of_draws(state_->noted_before);
 }
-AfterAttempt::~AfterAttempt() = default;
 
 void raise_in_what_captures(const TransformError& error) {
   throw TransformError(

@@ -59,8 +59,7 @@ Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams,
   Values captured;
   closure.program = ricci::closed(whole, captured);
   for (Generator* generator : streams) {
-    const Tensor start =
-        place_of(steps->streams ? start_of_streams(*steps->streams, *generator) : next_draw(*generator));
+    const Tensor start = place_of(start_of_draws(*generator, steps->streams));
     closure.streams.push_back(advanced_place(start, steps->first));
   }
   for (const ValueRef& value : captured) closure.captured.push_back(wrap(value));

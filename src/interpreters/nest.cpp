@@ -37,7 +37,7 @@ std::vector<Interpreter*> running_here() {
 /// Draws of a thread that did not begin the transforms it runs inside.
 class NoDraws final : public DrawSource {
  public:
-  StreamPosition next(Generator&, StreamScope*) override {
+  StreamPosition next(const DrawWanted&) override {
     raise<TransformError>(
         "draw: another thread runs this vmap or checkpoint, and threads have no fixed order in which to draw; draw "
         "before the thread starts, or use a key (rc::Key)");

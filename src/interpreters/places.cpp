@@ -32,7 +32,7 @@ struct GeneratorReference {
 
 struct TakePlace {
   using kind = Custom;
-  static constexpr bool inlined = true;  // under a vmap inside the recording, whose streams have it
+  static constexpr bool inlined = true;  // a program that runs inside a recording draws as the function would
   static constexpr const char* name = "take_place";
   static constexpr Effect effect = Effect::takes_place;
   GeneratorReference generator;
@@ -47,11 +47,11 @@ struct BeginStreams {
   static constexpr const char* name = "begin_streams";
   static constexpr Effect effect = Effect::takes_place;
   GeneratorReference generator;
+  std::int64_t number;
 
   Types type(const Types&) const { return {place_type}; }
   Tensors call(std::span<const Tensor>) const {
-    if (DrawSource::current()) return {derived_place(place_of(next_draw(*generator.generator)))};  // which is noted
-    const OwnStreams own;
+    const OwnStreams own = OwnStreams::of_program(as_unsigned(number));
     return {own.start(*generator.generator)};
   }
 };
@@ -94,10 +94,16 @@ StreamPosition next_position(Generator& generator) {
 
 bool takes_place(const Rules& rules) { return &rules == &rules_of<TakePlace> || &rules == &rules_of<BeginStreams>; }
 
-Tensor take_place(Generator& generator) { return ricci::apply(TakePlace{{&generator}}, std::span<const Tensor>{})[0]; }
+Tensor take_place(Generator& generator, RecordInterpreter& recording) {
+  (void)&registered<TakePlace>;
+  const TakePlace take{{&generator}};
+  return recording.add_equation({&rules_of<TakePlace>, &take});
+}
 
-Tensor begin_streams(Generator& generator) {
-  return ricci::apply(BeginStreams{{&generator}}, std::span<const Tensor>{})[0];
+Tensor begin_streams(Generator& generator, std::uint64_t number, RecordInterpreter& recording) {
+  (void)&registered<BeginStreams>;
+  const BeginStreams begin{{&generator}, as_signed(number)};
+  return recording.add_equation({&rules_of<BeginStreams>, &begin});
 }
 
 Tensor derived_place(const Tensor& place) { return apply(DerivedPlace{}, place); }

@@ -15,13 +15,13 @@ extern const Type place_type;
 /// The generator's next position; where a program is recorded, one that the program takes each time it runs.
 StreamPosition next_position(Generator& generator);
 
-/// An operation: the place of the next draw from `generator`, which it takes. Requires: `generator` outlives all
-/// programs that hold the operation.
-Tensor take_place(Generator& generator);
-/// An operation: where the streams of a conditional or loop begin, outside which the program has none. It takes the
-/// place of the next draw, or, where the program runs inside streams, the number of a conditional or loop in them.
-/// Requires: as `take_place`.
-Tensor begin_streams(Generator& generator);
+/// An equation of the recording: the place of the next draw from `generator`, which it takes. Requires: `generator`
+/// outlives all programs that hold the operation.
+Tensor take_place(Generator& generator, RecordInterpreter& recording);
+/// An equation of the recording: where the streams of a conditional or loop begin, outside which the program has none.
+/// It takes the place of the next draw; where the program runs inside streams, these are those of the conditional or
+/// loop that has this number in the program. Requires: as `take_place`.
+Tensor begin_streams(Generator& generator, std::uint64_t number, RecordInterpreter& recording);
 /// Whether an operation is one of these.
 bool takes_place(const Rules& rules);
 /// The start of a stream of its own, that no other place leads to.

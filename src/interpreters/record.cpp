@@ -280,20 +280,24 @@ StreamPosition RecordInterpreter::next_position(Generator& generator) {
     const AtLevel outside(parent);
     return in_here(next_draw(generator));
   }
-  const AtLevel at(this);
-  return {.seed = 0, .position = 0, .place = take_place(generator)};
+  return {.seed = 0, .position = 0, .place = take_place(generator, *this)};
 }
 
 StreamPosition RecordInterpreter::from_around(Generator& generator, StreamScope& streams, bool starts) {
   if (streams_) return starts ? streams_->start(generator) : streams_->next(generator);
   if (!knows(generator) || !is_part()) return next_position(generator);
   const AtLevel outside(parent);
-  return in_here(starts ? start_of_streams(streams, generator) : next_draw(generator, &streams));
+  return in_here(starts ? start_of_draws(generator, &streams) : next_draw(generator, &streams));
 }
 
-Tensor RecordInterpreter::begin_streams(Generator& generator) {
+Tensor RecordInterpreter::begin_streams(Generator& generator, std::uint64_t number) {
+  return ricci::begin_streams(generator, number, *this);
+}
+
+Tensor RecordInterpreter::add_equation(Op op) {
   const AtLevel at(this);
-  return ricci::begin_streams(generator);
+  const auto lock = writing_->threads.lock_if_open();
+  return make_tensor(write(op, {})[0], level);
 }
 
 Tensor RecordInterpreter::start_of_steps(Generator& generator) {

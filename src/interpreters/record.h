@@ -69,8 +69,13 @@ class RecordInterpreter final : public Interpreter {
   };
   const std::vector<StepStream>& step_streams() const { return step_streams_; }
   Tensor start_of_steps(Generator& generator);
-  /// Where a conditional or loop begins to draw that is in no streams. Requires: it knows the generator.
-  Tensor begin_streams(Generator& generator);
+  /// Where a conditional or loop, the one with this number, begins to draw that is in no streams. Requires: it knows
+  /// the generator.
+  Tensor begin_streams(Generator& generator, std::uint64_t number);
+  /// Of conditionals and loops that are in no streams.
+  BranchCounter branches() { return {&body->branches, &running_}; }
+  /// The value of an operation without operands, which is written here.
+  Tensor add_equation(Op op);
   /// Whether it was there before, neither made nor seeded by the recorded function.
   bool knows(const Generator& generator) const { return generator.identity() <= last_identity_; }
   /// A draw at a place that is known when this recording begins, or that an operation around it takes.
@@ -135,6 +140,7 @@ class RecordInterpreter final : public Interpreter {
   std::optional<StreamScope> streams_;  // of a step
   std::vector<StepStream> step_streams_;
   std::vector<Draw> draws_;
+  NumberedBranches* running_ = nullptr;
   struct NotedVmaps {
     SmallVector<Level, 2> levels;
     int row = -1;

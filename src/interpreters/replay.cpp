@@ -16,12 +16,18 @@ RecordInterpreter* part_of(const StreamScope& streams) {
   return recording && recording->level > streams.began() ? recording : nullptr;
 }
 
-StreamPosition next_of_streams(Generator& generator, StreamScope* streams) {
-  if (!streams) streams = streams_of(this_thread.innermost);
-  return streams ? next_draw_of(*streams, generator) : next_position(generator);
+StreamPosition next(const DrawWanted& draw) {
+  DrawSource* const current = DrawSource::current();
+  return current ? current->next(draw) : draw.fresh();
 }
 
 }  // namespace
+
+StreamPosition DrawWanted::fresh() const {
+  if (is_start && streams) return start_of_streams(*streams, generator);
+  StreamScope* const from = streams ? streams : streams_of(this_thread.innermost);
+  return from ? next_draw_of(*from, generator) : next_position(generator);
+}
 
 StreamPosition next_draw_of(StreamScope& streams, Generator& generator) {
   RecordInterpreter* const part = part_of(streams);
@@ -39,14 +45,28 @@ DrawSource* DrawSource::current() {
   return source && (!recording || recording->level <= source->began_) ? source : nullptr;
 }
 
-StreamPosition next_draw(Generator& generator, StreamScope* streams) {
-  DrawSource* const current = DrawSource::current();
-  return current ? current->next(generator, streams) : next_of_streams(generator, streams);
-}
+StreamPosition next_draw(Generator& generator, StreamScope* streams) { return next({generator, streams}); }
+
+StreamPosition start_of_draws(Generator& generator, StreamScope* streams) { return next({generator, streams, true}); }
 
 bool draws_are_repeated() {
   const DrawSource* const current = DrawSource::current();
   return current && current->repeats();
+}
+
+std::vector<std::size_t> counts_of_draws() {
+  std::vector<std::size_t> counts;
+  for (const DrawSource* source = DrawSource::current(); source; source = source->outer())
+    counts.push_back(source->count());
+  return counts;
+}
+
+void set_counts_of_draws(const std::vector<std::size_t>& counts) {
+  DrawSource* source = DrawSource::current();
+  for (const std::size_t count : counts) {
+    source->set_count(count);
+    source = source->outer();
+  }
 }
 
 bool has_part_in_draws(const BatchInterpreter& batch) {
@@ -68,10 +88,6 @@ const BatchInterpreter* refuses_draws() {
 
 DrawSource::DrawSource() : began_(current_level()), outer_(current()) {}
 
-StreamPosition DrawSource::next_of_outer(Generator& generator, StreamScope* streams) const {
-  return outer_ ? outer_->next(generator, streams) : next_of_streams(generator, streams);
-}
-
 Draws draws_here() {
   Draws draws;
   for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
@@ -84,14 +100,12 @@ Draws draws_here() {
 
 NotedDraws::NotedDraws(Draws& into) : draws_(into) { draws_ = draws_here(); }
 
-StreamPosition NotedDraws::next(Generator& generator, StreamScope* streams) {
-  return *draws_.places.emplace_back(next_of_outer(generator, streams));
-}
+StreamPosition NotedDraws::next(const DrawWanted& draw) { return *draws_.places.emplace_back(next_of_outer(draw)); }
 
-StreamPosition RepeatedDraws::next(Generator& generator, StreamScope* streams) {
-  if (given_ == draws_.places.size()) return next_of_outer(generator, streams);
+StreamPosition RepeatedDraws::next(const DrawWanted& draw) {
+  if (given_ == draws_.places.size()) return next_of_outer(draw);
   const std::optional<StreamPosition>& noted = draws_.places[given_++];
-  return noted ? *noted : next_of_outer(generator, streams);
+  return noted ? *noted : next_of_outer(draw);
 }
 
 bool DrawsOfRuns::has_part(const BatchInterpreter& batch) const {

@@ -30,13 +30,28 @@ Draws draws_here();
 /// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
 /// the generator's own. `streams`: those of a run to ask in place of the innermost one.
 StreamPosition next_draw(Generator& generator, StreamScope* streams = nullptr);
+/// Where the streams begin that a program of a conditional or loop draws from: what is noted of that, else their start.
+/// Null: they have none of their own, and begin at the next draw.
+StreamPosition start_of_draws(Generator& generator, StreamScope* streams);
 
 /// The next draw of these streams as a part of a program has it that is recorded inside them; and where they begin.
 StreamPosition next_draw_of(StreamScope& streams, Generator& generator);
 StreamPosition start_of_streams(StreamScope& streams, Generator& generator);
 
+/// A draw that is asked for, or the start of streams.
+struct DrawWanted {
+  Generator& generator;
+  StreamScope* streams;  // as in `next_draw` and `start_of_draws`
+  bool is_start = false;
+  StreamPosition fresh() const;  // none that is noted
+};
+
 /// Whether what this thread computes is computed again, with the draws that were noted.
 bool draws_are_repeated();
+
+/// How many draws the sources of this thread have noted or given again, the innermost first; and back to so many.
+std::vector<std::size_t> counts_of_draws();
+void set_counts_of_draws(const std::vector<std::size_t>& counts);
 
 /// Whether the mode of this running vmap decides over the draws here. What is computed again draws for the vmaps that
 /// it ran under the first time, and for those that it runs itself; the others its pullback was called under have no
@@ -57,17 +72,20 @@ class DrawSource {
   DrawSource(const DrawSource&) = delete;
   /// The innermost one of this thread; null: there is none, or a recording that has begun inside it runs.
   static DrawSource* current();
-  /// `streams` as in `next_draw`.
-  virtual StreamPosition next(Generator& generator, StreamScope* streams) = 0;
+  virtual StreamPosition next(const DrawWanted& draw) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
   virtual bool repeats() const { return outer_ && outer_->repeats(); }
   virtual bool has_part(const BatchInterpreter& batch) const { return !outer_ || outer_->has_part(batch); }
   virtual const BatchInterpreter* refuses() const { return outer_ ? outer_->refuses() : nullptr; }
+  /// How many draws it has noted or given again; and back to so many.
+  virtual std::size_t count() const { return 0; }
+  virtual void set_count(std::size_t) {}
+  DrawSource* outer() const { return outer_; }
 
  protected:
   DrawSource();
   ~DrawSource() = default;
-  StreamPosition next_of_outer(Generator& generator, StreamScope* streams) const;
+  StreamPosition next_of_outer(const DrawWanted& draw) const { return outer_ ? outer_->next(draw) : draw.fresh(); }
 
   const Level began_;  // the level it began at: what is further in began inside it
 
@@ -81,7 +99,9 @@ class NotedDraws final : public DrawSource {
  public:
   /// Requires: `into` outlives this. It becomes what `draws_here` gives.
   explicit NotedDraws(Draws& into);
-  StreamPosition next(Generator& generator, StreamScope* streams) override;
+  StreamPosition next(const DrawWanted& draw) override;
+  std::size_t count() const override { return draws_.places.size(); }
+  void set_count(std::size_t count) override { draws_.places.resize(count); }
 
  private:
   Draws& draws_;
@@ -92,7 +112,7 @@ class DrawsOfRuns : public DrawSource {
  public:
   /// Requires: `first` outlives this.
   explicit DrawsOfRuns(const Draws& first) : draws_(first) {}
-  StreamPosition next(Generator& generator, StreamScope* streams) override { return next_of_outer(generator, streams); }
+  StreamPosition next(const DrawWanted& draw) override { return next_of_outer(draw); }
   bool has_part(const BatchInterpreter& batch) const override;
   const BatchInterpreter* refuses() const override { return nullptr; }
 
@@ -105,8 +125,10 @@ class RepeatedDraws final : public DrawsOfRuns {
  public:
   /// Requires: `draws` outlives this.
   explicit RepeatedDraws(const Draws& draws) : DrawsOfRuns(draws) {}
-  StreamPosition next(Generator& generator, StreamScope* streams) override;
+  StreamPosition next(const DrawWanted& draw) override;
   bool repeats() const override { return true; }
+  std::size_t count() const override { return given_; }
+  void set_count(std::size_t count) override { given_ = count; }
 
  private:
   std::size_t given_ = 0;
@@ -130,7 +152,7 @@ class RefusedDraws final : public DrawSource {
  public:
   /// Null: what was refused before is, and nothing more.
   explicit RefusedDraws(const BatchInterpreter* vmap) : vmap_(vmap) {}
-  StreamPosition next(Generator& generator, StreamScope* streams) override { return next_of_outer(generator, streams); }
+  StreamPosition next(const DrawWanted& draw) override { return next_of_outer(draw); }
   const BatchInterpreter* refuses() const override { return vmap_ ? vmap_ : DrawSource::refuses(); }
 
  private:

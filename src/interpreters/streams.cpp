@@ -24,24 +24,26 @@ constexpr std::uint64_t first_branch = std::uint64_t{1} << 62;
 
 }  // namespace
 
-StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step, bool takes_positions)
+StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step,
+                         std::optional<std::uint64_t> takes_positions)
     : began_(began),
       step_(step),
-      takes_positions_(takes_positions),
+      takes_positions_(takes_positions.has_value()),
       around_(outer),
       passes_on_(passes_on),
-      number_(takes_positions && outer ? outer->root_.branches_++ : 0),
+      number_(takes_positions.value_or(0)),
       root_(outer && outer->root_.passes_on_ <= passes_on_ ? outer->root_ : *this),
-      youngest_(step || takes_positions ? youngest_generator() : UINT64_MAX),
+      youngest_(youngest_generator()),
       open_(nullptr),
       resumed_(root_.open_),
       start_(positions()) {
   root_.open_ = this;
 }
 StreamScope::StreamScope(StreamScope* outer, Randomness mode)
-    : StreamScope(outer, mode != Randomness::different, current_level(), nullptr, false) {}
-StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(nullptr, false, step.level, &step, false) {}
-StreamScope::StreamScope(StreamScope* outer, Level began) : StreamScope(outer, false, began, nullptr, true) {}
+    : StreamScope(outer, mode != Randomness::different, current_level(), nullptr, {}) {}
+StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(nullptr, false, step.level, &step, {}) {}
+StreamScope::StreamScope(StreamScope* outer, Level began, std::uint64_t number)
+    : StreamScope(outer, false, began, nullptr, number) {}
 /// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
 StreamScope::~StreamScope() {
   std::vector<Stream>& streams = root_.streams_;
@@ -66,7 +68,7 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
                 .taken = {}};
   RecordInterpreter* const recording = root_.takes_positions_ && !root_.around_ ? innermost_recording() : nullptr;
   if (recording && !made_inside && recording->knows(generator)) {
-    stream.place = recording->begin_streams(generator);
+    stream.place = recording->begin_streams(generator, root_.number_);
   } else if (stream.apart) {
     StreamPosition from = start_of_streams(*root_.around_, generator);
     from.position += first_branch + root_.number_;
@@ -97,10 +99,7 @@ bool StreamScope::draws_apart() const {
   return takes_positions_ && around_ && std::ranges::any_of(inside_of_, &StreamBranch::apart_);
 }
 
-bool StreamScope::was_made_inside(const Generator& generator) const {
-  const std::uint64_t youngest = inside_of_.empty() ? youngest_ : std::min(youngest_, inside_of_.front()->youngest_);
-  return generator.identity() > youngest;
-}
+bool StreamScope::was_made_inside(const Generator& generator) const { return generator.identity() > youngest_; }
 
 StreamPosition StreamScope::next_around(Generator& generator) const {
   if (was_made_inside(generator)) return next_position(generator);
@@ -231,9 +230,9 @@ StreamBranch::StreamBranch(StreamScope& root, std::uint64_t position, std::uint6
   root_.streams_ = std::move(streams);
   root_.branches_ = 0;
 }
-StreamBranch::StreamBranch(StreamScope& scope, bool apart)
-    : StreamBranch(scope.root_, first_branch + scope.root_.branches_, scope.root_.branches_ + 1, youngest_generator(),
-                   apart) {}
+StreamBranch::StreamBranch(StreamScope& scope) : StreamBranch(scope, scope.root_.branches_++, false) {}
+StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t number, bool apart)
+    : StreamBranch(scope.root_, first_branch + number, scope.root_.branches_, youngest_generator(), apart) {}
 /// A generator that one step makes is none of the loop's in the next one either.
 StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t step)
     : StreamBranch(scope.root_, step, scope.root_.branches_,
@@ -283,24 +282,60 @@ void StreamBranch::forget_those_made_inside() {
   }
 }
 
-OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart) {}
+OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart, {}) {}
 
-OwnStreams::OwnStreams(const AroundDraws& around, bool apart) : around_(around), outer_(this_thread.own_streams) {
+OwnStreams::OwnStreams(Repeatable) : around_(around_draws()), outer_(this_thread.own_streams) {
   if (draws_are_repeated()) return;
+  StreamScope* const own = inside(around_);
+  streams_ = &scope_.emplace(own ? own : around_.streams, Randomness::same);
+  innermost_.emplace(this);
+}
+
+OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std::uint64_t> number_in_program)
+    : around_(around), outer_(this_thread.own_streams) {
+  if (draws_are_repeated()) return;
+  const auto number = [&](const BranchCounter& branches) {
+    if (!branches.count) return std::uint64_t{0};
+    if (!number_in_program) return (*branches.count)++;
+    return *branches.program ? (*branches.program)->here(*number_in_program) : *number_in_program;
+  };
   StreamScope *const own = inside(around), *streams = own ? own : around.streams;
   if (streams && (apart || !streams->draws_of_function())) {
     // The rule of a loop records its step inside the streams of a vmap: draws come from those of the step then.
     RecordInterpreter* const recording = innermost_recording();
     if (recording && recording->level > streams->began() && recording->streams_of_step())
       streams = recording->streams_of_step();
-    branch_.emplace(*streams, apart);
+    branch_.emplace(*streams, number(streams->branches()), apart);
     streams_ = streams;
     return;
   }
   const Level outside = around.recording ? around.recording->level : 0;
-  scope_.emplace(streams, streams ? streams->began() : outside);
+  scope_.emplace(streams, streams ? streams->began() : outside, number(around.branches()));
   streams_ = &*scope_;
   innermost_.emplace(this);
+}
+
+BranchCounter AroundDraws::branches() const {
+  StreamScope* const own = OwnStreams::inside(*this);
+  if (StreamScope* const innermost = own ? own : streams) return innermost->branches();
+  return recording ? static_cast<RecordInterpreter*>(recording)->branches() : BranchCounter();
+}
+
+NumberedBranches::NumberedBranches(const ProgramBody& of)
+    : counter_(this_thread.innermost || this_thread.own_streams ? around_draws().branches() : BranchCounter()),
+      before_(counter_.count ? *counter_.count : 0),
+      count_(of.branches),
+      around_(counter_.count ? std::exchange(*counter_.program, this) : nullptr) {}
+
+NumberedBranches::~NumberedBranches() {
+  if (!counter_.count) return;
+  *counter_.program = around_;
+  *counter_.count = before_ + count_;
+}
+
+std::uint64_t NumberedBranches::here(std::uint64_t branch) {
+  count_ = std::max(count_, branch + 1);
+  return before_ + branch;
 }
 
 bool OwnStreams::may_go_apart() const {
@@ -313,9 +348,7 @@ void StepStreams::begin(std::uint64_t step) {
   if (StreamScope* const streams = streams_of(this_thread.innermost)) step_.emplace(*streams, step);
 }
 
-Tensor OwnStreams::start(Generator& generator) const {
-  return place_of(streams_ ? start_of_streams(*streams_, generator) : next_draw(generator));
-}
+Tensor OwnStreams::start(Generator& generator) const { return place_of(start_of_draws(generator, streams_)); }
 
 StreamScope* OwnStreams::inside(const AroundDraws& around) {
   for (OwnStreams* own = this_thread.own_streams; own; own = own->outer_)

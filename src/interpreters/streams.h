@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "primitive/thread_context.h"
+#include "program/running.h"
 #include "ricci/dims.h"
 #include "ricci/random.h"
 #include "ricci/tensor.h"
@@ -26,6 +27,7 @@ struct StreamPosition {
   Tensor place;  // undefined: seed and position are known
 };
 
+struct AroundDraws;
 class RecordInterpreter;
 class StreamBranch;
 
@@ -45,8 +47,9 @@ class StreamScope {
   StreamScope(StreamScope* outer, Randomness mode);
   /// Of a step that is being recorded: each stream begins at a place that is an input.
   explicit StreamScope(RecordInterpreter& step);
-  /// Of a conditional or loop that takes positions. `began`: the level at which its streams begin.
-  StreamScope(StreamScope* outer, Level began);
+  /// Of a conditional or loop that takes positions. `began`: the level at which its streams begin. `number`: among
+  /// those around it.
+  StreamScope(StreamScope* outer, Level began, std::uint64_t number);
   StreamScope(const StreamScope&) = delete;
   ~StreamScope();
 
@@ -77,6 +80,7 @@ class StreamScope {
   static Positions furthest(const Positions& a, const Positions& b);
 
  private:
+  friend AroundDraws;
   friend StreamBranch;
   friend class OwnStreams;
   /// Draws that a run has taken from what is around it: the `number`th of them, and those up to the next such record,
@@ -114,19 +118,22 @@ class StreamScope {
   /// Of a root: a conditional or loop ends that has seeded the generator of this stream.
   void note_seeded(const Stream& inside);
 
-  StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step, bool takes_positions);
+  StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step,
+              std::optional<std::uint64_t> takes_positions);
+  BranchCounter branches() { return {&root_.branches_, &root_.program_}; }
   const Level began_;
   RecordInterpreter* const step_;  // the recording of a step, whose inputs streams begin at; else null
   const bool takes_positions_;     // of generators, or of what is around: a conditional or loop
   StreamScope* const around_;      // of a root: the scope that it takes positions from; null: the generator itself
   const bool passes_on_;           // a root's streams give the positions themselves, and derive none
-  const std::uint64_t number_;     // of a conditional or loop that takes positions of another root's
+  const std::uint64_t number_;     // of a conditional or loop that takes positions, among those around it
   StreamScope& root_;              // the outermost scope that shares streams with this one, and owns them
   const std::uint64_t youngest_;   // of a root: the identity of the youngest generator that was there before
   StreamScope* open_;              // of the root: the innermost scope
   StreamScope* const resumed_;     // the one that is open again when this ends
   std::vector<Stream> streams_;
   std::uint64_t branches_ = 0;            // of the root: conditionals and loops so far, in the innermost one
+  NumberedBranches* program_ = nullptr;   // of the root: the innermost one that runs
   std::vector<StreamBranch*> inside_of_;  // of the root: those that run now, the outermost first
   Positions start_, furthest_;
 };
@@ -136,8 +143,10 @@ class StreamScope {
 /// example's draws, inside and after it, depend neither on the branch that others take nor on how many steps they need.
 class StreamBranch {
  public:
-  /// A conditional or loop. `apart`: examples from around the streams may part in it. Requires: `scope` outlives this.
-  explicit StreamBranch(StreamScope& scope, bool apart = false);
+  /// A conditional or loop, the next one of the scope. Requires: `scope` outlives this.
+  explicit StreamBranch(StreamScope& scope);
+  /// The one with this number, which was counted. `apart`: examples from around the streams may part in it.
+  StreamBranch(StreamScope& scope, std::uint64_t number, bool apart);
   /// A step of the innermost loop.
   StreamBranch(StreamScope& scope, std::uint64_t step);
   StreamBranch(const StreamBranch&) = delete;
@@ -166,9 +175,10 @@ class StreamBranch {
 
 /// What conditionals and loops that take positions take them from.
 struct AroundDraws {
-  StreamScope* streams;          // of the innermost run of vmap, or of a step that is recorded; null: none
-  const Interpreter* recording;  // without these, the innermost one of a whole program; null: none
+  StreamScope* streams;    // of the innermost run of vmap, or of a step that is recorded; null: none
+  Interpreter* recording;  // without these, the innermost one of a whole program; null: none
   bool operator==(const AroundDraws&) const = default;
+  BranchCounter branches() const;  // of these
 };
 /// Of what runs at `interpreter`.
 AroundDraws around_draws(Interpreter* interpreter = this_thread.innermost);
@@ -180,6 +190,11 @@ class OwnStreams {
  public:
   /// `apart`: it has the number also where a run draws what the function alone would draw, as examples may part.
   explicit OwnStreams(bool apart = false);
+  /// Of no conditional or loop: what is drawn while it lives comes from around it, and can be drawn again.
+  struct Repeatable {};
+  explicit OwnStreams(Repeatable);
+  /// Of a program that runs, the one with this number there.
+  static OwnStreams of_program(std::uint64_t number) { return {around_draws(), false, number}; }
   /// Whether it draws from other streams where examples may part.
   bool may_go_apart() const;
   /// The streams that its draws come from; null: none are its own, as they are repeated.
@@ -191,12 +206,16 @@ class OwnStreams {
   void restart() {
     if (streams_) streams_->set_positions({});
   }
+  /// The same. Requires: it is repeatable.
+  void repeat() {
+    if (scope_) scope_->restart();
+  }
 
   /// The innermost one of this thread that takes positions from just these; null: there is none.
   static StreamScope* inside(const AroundDraws& around);
 
  private:
-  OwnStreams(const AroundDraws& around, bool apart);
+  OwnStreams(const AroundDraws& around, bool apart, std::optional<std::uint64_t> number_in_program);
   const AroundDraws around_;
   StreamScope* streams_ = nullptr;
   std::optional<StreamScope> scope_;    // where it takes positions

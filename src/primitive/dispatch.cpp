@@ -498,8 +498,9 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 
 /// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
 /// transform inside a recording; one with `inlined`, where transforms run inside the recording and it takes none of
-/// theirs. Requires: one of the values is recorded.
+/// theirs, or where it has no operands. Requires: one of the values is recorded, or there are none.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
+  if (values.empty() && op.rules->inlined) return true;
   const Level deepest = deepest_level(values);
   const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };
   if (!op.rules->keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;

@@ -287,6 +287,7 @@ template <class Step>
 std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
   allow_interruption();
   const ProgramBody& body = program.body();
+  const NumberedBranches numbered(body);
   check_inputs(program, inputs);
   std::shared_ptr<const CallSizes> sizes = program.shared_call_sizes();
   if (body.symbols) {
@@ -352,6 +353,7 @@ Program with_own_numbers(const ProgramBody& body) {
   };
   const auto number_of = [&](Variable v) { return numbers[static_cast<std::size_t>(v)]; };
   compact->symbols = body.symbols;
+  compact->branches = body.branches;
   for (const Variable v : body.inputs) compact->inputs.push_back(define(v));
   for (const Constant& c : body.constants) compact->constants.push_back({define(c.variable), c.value});
   for (const Capture& c : body.captures) compact->captures.push_back({define(c.variable), c.tensor});
@@ -449,7 +451,8 @@ ProgramBody without_dead_equations(const ProgramBody& body) {
                    .captures = {},
                    .equations = {},
                    .outputs = body.outputs,
-                   .vmaps = body.vmaps};
+                   .vmaps = body.vmaps,
+                   .branches = body.branches};
   std::ranges::copy_if(body.equations, std::back_inserter(live.equations), [&](const Equation& e) {
     return is_computed(e, [&](Variable v) { return needed[static_cast<std::size_t>(v)]; });
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -76,7 +77,8 @@ struct ProgramBody {
   std::vector<Equation> equations;
   std::vector<Variable> outputs;
   VmapsOfAxes vmaps;
-  MadeOnce made = {};  // from this program
+  std::uint64_t branches = 0;  // conditionals and loops that the function ran through, one after the other
+  MadeOnce made = {};          // from this program
 };
 
 /// Sizes of a surrounding recording become numbers, under a guard there: the program is called where those hold.

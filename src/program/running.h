@@ -1,6 +1,7 @@
 // A program run step by step, for whoever times its equations or changes what they read.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -28,6 +29,31 @@ class WatchedPrograms {
 
  private:
   const AroundAllEquations* const before_;
+};
+
+class NumberedBranches;
+
+/// Counts the conditionals and loops of what draws from the same streams.
+struct BranchCounter {
+  std::uint64_t* count = nullptr;        // null: nobody counts
+  NumberedBranches** program = nullptr;  // the innermost one that runs there
+};
+
+/// While it lives, a program runs: its conditionals and loops have the numbers that those of the function would have
+/// here, and what follows goes on behind them (interpreters/streams.cpp).
+class NumberedBranches {
+ public:
+  explicit NumberedBranches(const ProgramBody& of);
+  NumberedBranches(const NumberedBranches&) = delete;
+  ~NumberedBranches();
+  /// The number here of the program's branch with this number.
+  std::uint64_t here(std::uint64_t branch);
+
+ private:
+  const BranchCounter counter_;
+  const std::uint64_t before_;
+  std::uint64_t count_;
+  NumberedBranches* const around_;
 };
 
 }  // namespace ricci

@@ -94,8 +94,14 @@ TEST(RecordedDraws, OfAProgramThatIsRecordedAgain) {
 
 using Function = std::function<Tensor(Tensor)>;
 
+rc::Generator& other_generator() {
+  static rc::Generator generator(0);
+  return generator;
+}
+
 Tensor seeded(const Function& f, const Tensor& x) {
   rc::manual_seed(3);
+  other_generator().manual_seed(8);
   const Tensor y = f(x);
   return y + rc::rand({}, rc::float64);  // the generator has moved on as far
 }
@@ -293,6 +299,83 @@ TEST(RecordedDraws, OfAProgramInsideALoopOrMapAreThoseOfTheFunction) {
       expect_equal(seeded(mapped(other), x), seeded(mapped(f), x));
     }
   }
+}
+
+/// What programs must know of the function besides its draws: where new generators begin, how many branches and loops
+/// it ran through, and which of them draw from which generator.
+std::vector<Function> functions_around_draws() {
+  return {
+      [](Tensor x) {
+        rc::Generator made(4);
+        const Tensor y = x + rc::rand({}, {.dtype = rc::float64, .generator = made});
+        return y + number_drawn() * rc::rand({}, {.dtype = rc::float64, .generator = made});
+      },
+      [](Tensor x) {
+        const Tensor y = rc::fori_loop(0, 2, [](Tensor, Tensor a) { return a * 2; }, x);
+        return rc::cond(y.sum() > 0, [&] { return y * number_drawn(); }, [&] { return y + number_drawn(); });
+      },
+      [](Tensor x) {
+        const Tensor y = steps_that_draw(x);
+        return rc::while_loop([](Tensor s) { return s.sum() < 9; }, [](Tensor s) { return s * 2; }, y);
+      },
+      [](Tensor x) {
+        const auto both = [](Tensor, Tensor y) {
+          const Tensor z = y + number_drawn();
+          return z * rc::rand({}, {.dtype = rc::float64, .generator = other_generator()});
+        };
+        return rc::fori_loop(0, 2, both, rc::fori_loop(0, 2, both, x));
+      },
+  };
+}
+
+TEST(RecordedDraws, OfAProgramAreThoseOfTheFunctionWhereverItIsCalled) {
+  const Tensor x = doubles({0.5, 1, 1.5});
+  const auto twice = [](const Function& f) { return Function([f](Tensor a) { return steps_that_draw(f(f(a))); }); };
+  const std::vector<std::function<Function(Function)>> around{
+      [](const Function& f) {
+        return [f](Tensor a) { return rc::fori_loop(0, 2, [f](Tensor, Tensor y) { return f(y); }, a); };
+      },
+      [](const Function& f) { return [f](Tensor a) { return rc::cond(a.sum() > 0, f, f, a); }; },
+      [](const Function& f) { return rc::checkpoint(f); },
+      [](const Function& f) {
+        return [f](Tensor a) {
+          const Tensor half = a * 0.5;
+          return rc::grad([&](Tensor y) { return rc::checkpoint([&](Tensor z) { return f(z * half); })(y).sum(); })(a);
+        };
+      },
+      [](const Function& f) {
+        return
+            [f](Tensor a) { return rc::vmap(f, {.randomness = Randomness::different})(rc::stack({a, a + 1})).sum(0); };
+      },
+      [](const Function& f) { return [f](Tensor a) { return rc::trace(f)(a)({a})[0]; }; },
+  };
+  int number = 0;
+  for (const Function& f : functions_around_draws()) {
+    const Function compiled = rc::compile(f), program = [p = rc::trace(f)(x)](Tensor a) { return p({a})[0]; };
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      SCOPED_TRACE(std::to_string(number) + " in " + std::to_string(i));
+      const Function whole = around[i](twice(f));
+      const Tensor expected = seeded(whole, x);
+      for (const Function& other : {compiled, program}) expect_close(seeded(around[i](twice(other)), x), expected);
+      expect_close_draws(around[i](twice(compiled)), x);
+    }
+    ++number;
+  }
+}
+
+/// A function that is recorded inside a map is no part of it.
+TEST(RecordedDraws, OfACustomFunctionThatIsCompiledInsideAMapAreThoseOfTheFunction) {
+  const auto noisy = [](Tensor x) { return x + number_drawn(); };
+  const Function f = [=](Tensor x) {
+    return rc::grad_and_value([=](Tensor a) {
+      return rc::custom_vjp(noisy, [=](Tensor y) { return std::pair{noisy(y), y}; },
+                            [](Tensor, Tensor ct) { return ct * 2; })(a)
+          .sum();
+    })(x).second + x;
+  };
+  const auto mapped = [](const Function& g) { return rc::vmap(g, {.randomness = Randomness::different}); };
+  const Tensor rows = rc::ones({4, 3}, rc::float64);
+  expect_equal(seeded(mapped(rc::compile(f)), rows), seeded(mapped(f), rows));
 }
 
 /// Functions of a vector whose derivatives read what was drawn; those of most compute it again.

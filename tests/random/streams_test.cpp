@@ -336,7 +336,7 @@ TEST(StreamScopes, AnInnerRestartRepeatsNoDrawOfTheOuterScope) {
 TEST(StreamScopes, OfALoopKeepNoStreamOfAGeneratorThatAStepMakes) {
   rc::Generator old(1);
   const auto streams_after = [&](int steps) {
-    rc::StreamScope scope(nullptr, rc::Level{0});
+    rc::StreamScope scope(nullptr, rc::Level{0}, 0);
     std::size_t most = 0;
     rc::StreamBranch step(scope, std::uint64_t{0});
     for (int k = 0; k < steps; ++k) {
