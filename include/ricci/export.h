@@ -7,6 +7,11 @@
 
 namespace ricci {
 
+template <class F>
+inline constexpr bool is_compiled = false;
+template <class F>
+inline constexpr bool is_compiled<Compiled<F>> = true;
+
 /// Writes `path`.o, an object file, `path`.h, its header for C, and `path`.hpp, for C++20. The object has one function
 /// in C, called as the last part of the path. It computes what f gives for arguments like these: of these trees, dtypes
 /// and shapes, with these plain values. Captured tensors have the values that they have now, as constants of the
@@ -22,6 +27,14 @@ namespace ricci {
 template <class F, class... A>
 void export_object(const Compiled<F>& f, const std::string& path, const A&... args) {
   f.export_to(path, ExportOptions{}, args...);
+}
+
+/// Of a function that is not compiled there is no object.
+template <class F, class... A>
+  requires(!is_compiled<F>)
+void export_object(const F&, const std::string&, const A&...) {
+  static_assert(is_compiled<F>,
+                "ricci: export_object takes a compiled function: export_object(rc::compile(f), path, x)");
 }
 
 /// The same for any number of examples along axis 0 of the arguments that `.open` names, and of every result:

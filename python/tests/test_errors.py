@@ -318,3 +318,12 @@ def test_a_keyboard_interrupt_passes():
             f(rc.ones(3))
         assert not rc.inside_transform()
     assert sys.getrefcount(rc.Tensor) > 0
+
+
+def test_a_loop_goes_on_by_a_bool_or_an_integer():
+    down = lambda x: x - 1
+    for condition in (lambda x: x, lambda x: 1.5):
+        with pytest.raises(rc.TypeError, match=r"while_loop: the condition is f(32|64)\[\].*compare, as in x > 0"):
+            rc.while_loop(condition, down, rc.tensor(3.0))
+    assert rc.while_loop(lambda n: n, down, rc.tensor(3)).item() == 0
+    assert rc.while_loop(lambda x: x > 0, down, rc.tensor(3.0)).item() == 0

@@ -140,6 +140,12 @@ void require_same_type(const char* name, const Type& one, const Type& other) {
                     "; every branch must return one shape and dtype: convert with to(dtype), or expand to one shape");
 }
 
+void require_no_floats(const char* name, const Type& condition) {
+  if (is_floating(condition.dtype) || is_complex(condition.dtype))
+    raise<TypeError>(std::string(name) + ": the condition is " + to_string(condition) +
+                     "; it must be a bool, or an integer that is 0 at the end: compare, as in x > 0");
+}
+
 void require_one_element(const char* name, const Type& type) {
   if (type.shape.numel() != 1)
     raise<ValueError>(std::string(name) + ": the predicate or index is " + to_string(type) +

@@ -54,6 +54,8 @@ using TypingOfBranch = With<&ThreadContext::typing_depth>;
 int depth_of_branches();
 struct UncheckedBranch {};
 
+/// Throws TypeError for a condition of floats or complex numbers: `while (3 - x)` ends only where x is exactly 3.
+void require_no_floats(const char* name, const Type& condition);
 /// Throws ValueError unless a predicate or index of this type has one element.
 void require_one_element(const char* name, const Type& type);
 

@@ -190,7 +190,10 @@ ErasedTree erased(LoopState& state) {
 AnyTree while_loop(const AnyFunction& condition, const AnyFunction& body, AnyTree state, const LoopOptions& options) {
   static constexpr const char* name = "while_loop";
   const auto goes_on = [f = usable(condition, options)](const LoopState& s) {
-    return truth(name, function::on_copies(name, f, call::any_list(s.users)).take<Tensor>());
+    const Tensor answer = function::on_copies(name, f, call::any_list(s.users)).take<Tensor>();
+    const Tensor is_true = truth(name, answer);
+    require_no_floats(name, type_of(answer));
+    return is_true;
   };
   const auto step = [f = usable(body, options)](LoopState s) {
     return LoopState{.users = f(call::any_list(std::move(s.users)))};

@@ -59,6 +59,19 @@ TEST(BranchErrors, APredicateOfSeveralElements) {
                                "or all(), or vmap over it");
 }
 
+TEST(LoopErrors, AConditionOfFloats) {
+  const Tensor x = doubles({3, 3});
+  const auto f = [](Tensor a) {
+    return rc::while_loop([](Tensor b) { return b; }, [](Tensor b) { return b - 1; }, a);
+  };
+  expect_error<rc::TypeError>(
+      [&] { rc::vmap(f)(x); },
+      std::string("while_loop: the condition is f64[]; it must be a bool, or an integer that is 0 at the end: compare, "
+                  "as in x > 0") +
+          inside_vmap,
+      {x});
+}
+
 TEST(LaneErrors, GroupsThatReturnDifferentTrees) {
   const Tensor x = doubles(two_signs);
   const auto f = [](Tensor a) {

@@ -52,8 +52,8 @@ auto fori_loop(const Bound& lo, const Bound& hi, const B& body, const S& state, 
 /// of its inner examples are done; outer examples whose inner examples leave at different steps run one by one. Every
 /// differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the dtype that
 /// the first step gives it, of the same kind.
-/// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes,
-/// or if more than `max_steps` are needed.
+/// TypeError if the condition is of floats. ValueError if it has more than one element, if the body changes the
+/// state's structure, shapes or dtypes, or if more than `max_steps` are needed.
 /// Where a program is recorded, condition and body run once, and numbers in the state become tensors. A step that
 /// changes values that are no Tensors is a TransformError there, a condition that draws a NotImplementedError.
 ///   Tensor root = rc::while_loop([](Tensor x) { return abs(x * x - 2) > 1e-6; },

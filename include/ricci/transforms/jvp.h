@@ -120,4 +120,14 @@ RICCI_JVP_OF_NAME(Unary*)
 RICCI_JVP_OF_NAME(BinaryName)
 #undef RICCI_JVP_OF_NAME
 
+/// jvp(f, x, y, tx, ty) is no call: primals and tangents are two lists.
+template <class F, class P, class... More>
+  requires(sizeof...(More) > 2 && !std::is_same_v<P, has_aux_t> && !std::is_same_v<P, strict_t>)
+std::pair<Tensor, Tensor> jvp(const F&, const P&, const More&...) {
+  static_assert(sizeof...(More) == 0,
+                "ricci: jvp takes all primals as one argument and all tangents as another: jvp(f, std::tuple{x, y}, "
+                "std::tuple{tx, ty})");
+  return {};
+}
+
 }  // namespace ricci
