@@ -40,8 +40,9 @@ struct ExpandOptions {
   /// Of the symbols, where the program has no table of its own, as one derived from another program: the table's inputs
   /// say what is open.
   std::shared_ptr<const SymbolTable> table = nullptr;
-  /// Elements of a value in one lane, or where there is one lane: values of more are better walked than unrolled.
-  std::int64_t most_of_lane = 256, most_of_one = 4096;
+  /// Elements of a value in one lane, or where there is one lane: values of more are better walked than unrolled. Code
+  /// that reads 4,096 elements one by one takes LLVM 5 s.
+  std::int64_t most_of_lane = 256, most_of_one = 1024;
   /// Which number each size of the inputs is, in their order, where it is a symbol; -1: it stays open, and the lanes
   /// may lie along it. Whoever gives numbers runs the result for these sizes alone.
   std::vector<std::int64_t> sizes = {};
