@@ -205,7 +205,7 @@ def of_cases(measured):
 
 {said} All times are milliseconds
 a step, with one thread on one core: the least {f"of {rounds} rounds" if rounds > 1 else "of a round"}.
-Rivals that were there: {versions}; a case has those that suit it. What each case computes: [README](README.md).
+Rivals: {versions}. A case is measured beside the rivals that suit it. What each case computes: [README](README.md).
 Why the red ones lose: [losses](losses.md). {of_machine(measured)}
 
 | column | |
@@ -240,8 +240,8 @@ def of_gradbench(measured):
     return f"""## GradBench
 
 [GradBench](https://gradben.ch) asks programs for functions and derivatives by messages. Ricci's program,
-[gradbench/](gradbench/README.md), answers all its problems, there called evals, at their sizes; that page says what they
-compute, and has times that others published. {len(ratios.keys() - wrong)} of 12 evals give the right values at all sizes, each held
+[gradbench/](gradbench/README.md), answers all of GradBench's problems, which it calls evals. The program's page says what each eval
+computes, and has times that others published. {len(ratios.keys() - wrong)} of 12 evals give the right values at all sizes, each held
 against formulas in NumPy. JAX is asked for the evals that `gradbench/jax_tool.py` has.
 {of_machine(measured)}
 

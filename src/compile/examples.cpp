@@ -73,8 +73,8 @@ bool Examples::are_apart_in(const Equation& e) const {
   const bool checks = e.rules->effect == Effect::checks_values && takes_all_;
   if (e.rules->effect != Effect::no_effect && !checks) return false;
   if (is_shared) return (takes_all_ || e.rules->is_view || e.inputs.empty()) && !sizes_.reads_lanes(e);
-  // An axis that is in front of the operands that have it, and in front of the result, is no axis that products add
-  // along. In dot(x, x) of f32[s0] it is not in the result.
+  // A product that adds along the examples has none in its result, as dot(x, x) of f32[s0], or an operand that has them
+  // elsewhere than in front.
   const bool is_product = Facts<ProductAxesOf>::of(*e.rules) != nullptr;
   if (is_product && takes_all_)
     return has_in_front(type(e.outputs[0])) && all([&](const Type& type) { return !has(type) || has_in_front(type); });

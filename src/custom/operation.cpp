@@ -58,7 +58,7 @@ Op op_of(const Applied& applied) { return {&rules_of<Applied>, &applied}; }
 std::string argument(std::size_t i) { return "argument " + std::to_string(i); }
 
 /// An operation on values that the examples of a vmap have in common does not run under it: it would draw for all of
-/// them. What a recorded program draws belongs to its runs: the vmaps around the recording have no part in it.
+/// them. A recorded program draws when it runs: a vmap around the recording refuses nothing.
 const BatchInterpreter* vmap_that_refuses_draws(std::span<const Tensor> inputs) {
   for (const Interpreter* i = this_thread.innermost; i && !i->sees_everything(); i = i->parent) {
     const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, inputs);

@@ -114,11 +114,7 @@ AroundDraws around_draws(Interpreter* interpreter) {
   return {nullptr, nullptr};
 }
 
-StreamScope* streams_of(Interpreter* interpreter) {
-  const AroundDraws around = around_draws(interpreter);
-  StreamScope* const own = OwnStreams::inside(around);
-  return own ? own : around.streams;
-}
+StreamScope* streams_of(Interpreter* interpreter) { return around_draws(interpreter).innermost(); }
 
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   if (op.rules->home && op.rules->home(op.parameters) == level) return move_lanes(op, inputs);

@@ -286,8 +286,7 @@ OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart, {}) {}
 
 OwnStreams::OwnStreams(Repeatable) : around_(around_draws()), outer_(this_thread.own_streams) {
   if (draws_are_repeated()) return;
-  StreamScope* const own = inside(around_);
-  streams_ = &scope_.emplace(own ? own : around_.streams, Randomness::same);
+  streams_ = &scope_.emplace(around_.innermost(), Randomness::same);
   innermost_.emplace(this);
 }
 
@@ -299,7 +298,7 @@ OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std:
     if (!number_in_program) return (*branches.count)++;
     return *branches.program ? (*branches.program)->here(*number_in_program) : *number_in_program;
   };
-  StreamScope *const own = inside(around), *streams = own ? own : around.streams;
+  StreamScope* streams = around.innermost();
   if (streams && (apart || !streams->draws_of_function())) {
     // The rule of a loop records its step inside the streams of a vmap: draws come from those of the step then.
     RecordInterpreter* const recording = innermost_recording();
@@ -315,9 +314,13 @@ OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std:
   innermost_.emplace(this);
 }
 
-BranchCounter AroundDraws::branches() const {
+StreamScope* AroundDraws::innermost() const {
   StreamScope* const own = OwnStreams::inside(*this);
-  if (StreamScope* const innermost = own ? own : streams) return innermost->branches();
+  return own ? own : streams;
+}
+
+BranchCounter AroundDraws::branches() const {
+  if (StreamScope* const streams = innermost()) return streams->branches();
   return recording ? static_cast<RecordInterpreter*>(recording)->branches() : BranchCounter();
 }
 

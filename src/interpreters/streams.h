@@ -178,6 +178,7 @@ struct AroundDraws {
   StreamScope* streams;    // of the innermost run of vmap, or of a step that is recorded; null: none
   Interpreter* recording;  // without these, the innermost one of a whole program; null: none
   bool operator==(const AroundDraws&) const = default;
+  StreamScope* innermost() const;  // of a conditional or loop that takes positions from just these; else `streams`
   BranchCounter branches() const;  // of these
 };
 /// Of what runs at `interpreter`.
@@ -211,10 +212,10 @@ class OwnStreams {
     if (scope_) scope_->restart();
   }
 
+ private:
+  friend AroundDraws;
   /// The innermost one of this thread that takes positions from just these; null: there is none.
   static StreamScope* inside(const AroundDraws& around);
-
- private:
   OwnStreams(const AroundDraws& around, bool apart, std::optional<std::uint64_t> number_in_program);
   const AroundDraws around_;
   StreamScope* streams_ = nullptr;
