@@ -67,6 +67,12 @@ TEST(Sparse, DoesWhatDenseMatricesDo) {
   }
 }
 
+TEST(Sparse, LeavesProductsOfDenseMatrices) {
+  const Tensor x = rc::ones({2, 2});
+  expect_close(rc::matmul(x, x), 2 * x, 0);
+  expect_close(rc::vmap(rc::matmul)(x, x), 2 * rc::ones({2}), 0);
+}
+
 TEST(Sparse, HasBatchesOfValues) {
   const Tensor two = rc::stack({values(), 2 * values()}, 0);
   const Sparse a{pattern(), two};

@@ -2,6 +2,7 @@
 // differentiate. Start with `Sparse`.
 #pragma once
 
+#include "ricci/ops/linalg.h"
 #include "ricci/sparse/sparsity.h"
 
 namespace ricci {
@@ -27,6 +28,8 @@ struct Sparse {
   /// Over the rows, axis -2: [batch…, columns]; over the columns, axis -1: [batch…, rows]. IndexError for another axis.
   Tensor sum(std::int64_t axis) const;
 };
+
+using ops::matmul;  // rc::matmul is that of dense matrices too
 
 /// [batch…, rows] of a vector [columns]; [batch…, rows, k] of a matrix [batch…, columns, k], batches broadcast. Time
 /// and memory of the nonzeros, k times. ValueError where sizes differ.
