@@ -77,8 +77,8 @@ double distance(Complex a, Complex b) {
   return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
 }
 
-/// How far the elements of a result move where the operands of all sums change in their last digits: infinitely where
-/// an element becomes finite or ceases to be.
+/// How far the elements of a result move where the operands of all sums change in their last digits, and those of what
+/// is computed from sums: infinitely where an element becomes finite or ceases to be.
 struct Movement {
   std::vector<double> by_element;
   double largest = 0;  // of those that are finite
@@ -93,12 +93,21 @@ struct Movement {
 /// By result. Empty: the program throws for those operands.
 std::vector<Movement> movements(const Program& program, std::span<const Tensor> inputs,
                                 const std::vector<Tensor>& from) {
+  constexpr int units = 4;
   bool rounds = false;
+  std::vector<bool> is_rounded(program.body().types.size());  // by variable: a sum is in it
+  const auto at = [](Variable v) { return static_cast<std::size_t>(v); };
   const auto nudge = [&](const Equation& e, Tensors& operands, const std::function<void()>& run) {
-    if (may_round_another_way(e)) {
-      rounds = true;
-      int digits = 0;
-      for (Tensor& x : operands) x = nudged(x, digits += 4);
+    const bool adds = may_round_another_way(e);
+    const bool reads = std::ranges::any_of(e.inputs, [&](Variable v) { return is_rounded[at(v)]; });
+    for (const Variable v : e.outputs) is_rounded[at(v)] = adds || reads;
+    rounds = rounds || adds;
+    int digits = 0;
+    // The tanh of a large sum is 1 or the number before it, which the sum's last digit decides: so tanh is moved too.
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      if (adds) operands[k] = nudged(operands[k], digits += units);
+      else if (is_rounded[at(e.inputs[k])] && e.rules->kind == Kind::elementwise)
+        operands[k] = nudged(operands[k], units);
     }
     run();
   };
