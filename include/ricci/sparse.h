@@ -9,6 +9,7 @@
 
 #include "ricci/sparse/coloring.h"
 #include "ricci/sparse/derivatives.h"
+#include "ricci/sparse/direct.h"
 #include "ricci/sparse/solvers.h"
 #include "ricci/sparse/sparse.h"
 #include "ricci/sparse/sparsity.h"

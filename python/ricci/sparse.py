@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ._core import Tensor, _sparse, from_numpy, ravel_pytree
 
-Sparsity, Coloring = _sparse.Sparsity, _sparse.Coloring
+Sparsity, Coloring, Analysis = _sparse.Sparsity, _sparse.Coloring, _sparse.Analysis
 color = _sparse.color
 
 
@@ -133,6 +133,28 @@ def hessian(f, coloring, argnums=0):
         return Sparse(coloring.sparsity, _sparse.hessian_of(*_of_vector(f, args, argnums, True), coloring))
 
     return at
+
+
+@dataclass
+class Factor:
+    """The factors of a matrix, or of several with one pattern: a tree. Derivatives reach the values."""
+
+    analysis: Analysis
+    values: Tensor  # of the matrix, [batch…, nnz]
+    numbers: Tensor  # int64 [batch…, factor_nnz]: the bits of float64 numbers
+
+
+def factor(a, analysis=None, *, symmetric=False):
+    """The factors of a Sparse, for any number of right-hand sides; without an analysis, one is made of the pattern."""
+    if analysis is None:
+        analysis = Analysis(a.sparsity, symmetric=symmetric)
+    return Factor(analysis, a.values, _sparse.factor(a.sparsity, a.values, analysis))
+
+
+def solve(a, b, analysis=None, *, symmetric=False):
+    """The x with a @ x = b, for a Sparse or its Factor, and b [n] or [batch…, n, k]. Derivatives use the same factor."""
+    f = a if isinstance(a, Factor) else factor(a, analysis, symmetric=symmetric)
+    return _sparse.solve(f.analysis, f.values, f.numbers, b)
 
 
 def _solver(method):

@@ -12,6 +12,7 @@
 
 #include "arguments.h"
 #include "callback.h"
+#include "ricci/ops.h"
 #include "transforms.h"
 
 namespace ricci::python {
@@ -161,6 +162,52 @@ void make_solver(nb::module_& m, const char* name, Method method, const char* do
       nb::arg("preconditioner") = nb::none(), nb::arg("restart") = 20, doc);
 }
 
+/// Of a Sparsity, or of a matrix, which has one and values.
+sparse::Analysis analysis_of(nb::handle a, bool symmetric) {
+  const sparse::AnalysisOptions options{.symmetric = symmetric};
+  if (nb::isinstance<Sparsity>(a)) return sparse::Analysis(nb::cast<const Sparsity&>(a), options);
+  if (!nb::hasattr(a, "sparsity")) throw TypeError("Analysis: pass a Sparsity or a Sparse");
+  return sparse::Analysis(Sparse{nb::cast<const Sparsity&>(a.attr("sparsity")), nb::cast<Tensor>(a.attr("values"))},
+                          options);
+}
+
+void make_direct(nb::module_& m) {
+  using sparse::Analysis;
+  const auto values = nb::arg("values");
+  nb::class_<Analysis>(m, "Analysis",
+                       "What a pattern says about the factors of its matrices: their order of elimination and their "
+                       "nonzeros. Of a Sparse, rows are exchanged by its values too.")
+      .def(
+          "__init__",
+          [](Analysis* self, nb::handle a, bool symmetric) { new (self) Analysis(analysis_of(a, symmetric)); },
+          nb::arg("a"), nb::kw_only(), nb::arg("symmetric") = false)
+      .def_prop_ro("sparsity", &Analysis::sparsity)
+      .def_prop_ro("symmetric", &Analysis::is_symmetric)
+      .def_prop_ro("factor_nnz", &Analysis::factor_nnz, "The numbers of a factor.")
+      .def(
+          "order", [](const Analysis& a) { return tensor(a.order()); },
+          "int64 [n]: the columns as they are eliminated.")
+      .def(
+          "__eq__",
+          [](const Analysis& a, nb::handle b) {
+            return nb::isinstance<Analysis>(b) && a == nb::cast<const Analysis&>(b);
+          },
+          nb::arg("other"))
+      .def("__repr__", printed<Analysis>);
+  m.def(
+      "factor",
+      [](const Sparsity& s, const Tensor& v, const Analysis& analysis) {
+        return sparse::factor(Sparse{s, v}, analysis).numbers;
+      },
+      nb::arg("sparsity"), values, nb::arg("analysis"));
+  m.def(
+      "solve",
+      [](const Analysis& analysis, const Tensor& v, const Tensor& numbers, const Tensor& b) {
+        return sparse::solve(sparse::Factor{analysis, v, numbers}, b);
+      },
+      nb::arg("analysis"), values, nb::arg("numbers"), nb::arg("b"));
+}
+
 }  // namespace
 
 void make_sparse(nb::module_& module) {
@@ -168,6 +215,7 @@ void make_sparse(nb::module_& module) {
   make_patterns(m);
   make_derivatives_of_vectors(m);
   make_matrices(m);
+  make_direct(m);
   make_solver(m, "cg", sparse::cg, "a(x) = b for a symmetric, positive definite a, by conjugate gradients.");
   make_solver(m, "bicgstab", sparse::bicgstab, "a(x) = b by stabilised biconjugate gradients.");
   make_solver(m, "gmres", sparse::gmres, "a(x) = b by generalised minimal residuals.");

@@ -81,6 +81,34 @@ def test_solvers_and_their_derivatives():
         expect(found, rc.grad(of_dense)(X + 1).numpy(), 1e-9)
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_solve_is_the_dense_one(symmetric):
+    a = sparse.jacobian(stencil, sparse.color(sparse.jacobian_sparsity(stencil, X)))(X)
+    a = a + sparse.Sparse(sparse.Sparsity(7, 7, rc.arange(8), rc.arange(7)), 9 + X)
+    if symmetric:
+        a = a + a.T
+    analysis, b = sparse.Analysis(a.sparsity, symmetric=symmetric), rc.cos(X)
+    assert analysis.symmetric == symmetric and analysis == sparse.Analysis(a, symmetric=symmetric)
+    assert sorted(analysis.order().tolist()) == list(range(7))
+
+    def ours(v, b):
+        return sparse.solve(sparse.Sparse(a.sparsity, v), b, analysis)
+
+    def dense(v, b):
+        matrix = sparse.Sparse(a.sparsity, v).to_dense()
+        return rc.linalg.solve((matrix + matrix.mT) / 2 if symmetric else matrix, b)
+
+    expect(ours(a.values, b), dense(a.values, b).numpy(), 1e-13)
+    expect(rc.compile(rc.jacrev(ours))(a.values, b), rc.jacrev(dense)(a.values, b).numpy(), 1e-13)
+    expect(rc.jacfwd(ours, argnums=1)(a.values, b), rc.jacfwd(dense, argnums=1)(a.values, b).numpy(), 1e-13)
+    many = rc.stack([a.values, 2 * a.values], 0)
+    expect(rc.vmap(ours, (0, None))(many, b), rc.vmap(dense, (0, None))(many, b).numpy(), 1e-13)
+    factor = sparse.factor(a, symmetric=symmetric)
+    expect(sparse.solve(factor, b), sparse.solve(a, b, symmetric=symmetric).numpy(), 1e-15)
+    factors = sparse.factor(sparse.Sparse(a.sparsity, many), analysis)
+    expect(rc.vmap(lambda f: sparse.solve(f, b))(factors)[1], (sparse.solve(factor, b) / 2).numpy(), 1e-13)
+
+
 def test_scipy_shares_memory():
     scipy_sparse = pytest.importorskip("scipy.sparse")
     a = sparse.jacobian(stencil, sparse.color(sparse.jacobian_sparsity(stencil, X)))(X)
@@ -98,6 +126,10 @@ def test_scipy_shares_memory():
 
 
 def test_errors():
+    with pytest.raises(rc.TypeError, match="Analysis: pass a Sparsity or a Sparse"):
+        sparse.Analysis(rc.ones(3))
+    with pytest.raises(rc.ValueError, match="at row 0, column 0 is zero"):
+        sparse.solve(sparse.Sparse(sparse.Sparsity(1, 1, rc.tensor([0, 1]), rc.tensor([0])), rc.zeros(1)), rc.ones(1))
     with pytest.raises(rc.ValueError, match='the mode is "all"; it must be one of both, columns, rows, star'):
         sparse.color(sparse.jacobian_sparsity(stencil, X), "all")
     with pytest.raises(rc.IndexError, match="nonzero at row 0, column 5"):
