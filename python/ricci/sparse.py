@@ -165,4 +165,5 @@ def _solver(method):
     return solve
 
 
-cg, bicgstab, gmres = _solver(_sparse.cg), _solver(_sparse.bicgstab), _solver(_sparse.gmres)
+cg, minres = _solver(_sparse.cg), _solver(_sparse.minres)
+bicgstab, gmres = _solver(_sparse.bicgstab), _solver(_sparse.gmres)

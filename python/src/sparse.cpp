@@ -147,16 +147,16 @@ void make_matrices(nb::module_& m) {
       a, values, nb::arg("other_sparsity"), nb::arg("other_values"));
 }
 
-using Method = Tensor (*)(const sparse::LinearFunction&, const Tensor&, const sparse::SolverOptions&);
+using Method = Tensor (*)(const LinearOperator&, const Tensor&, const sparse::SolverOptions&);
 
 void make_solver(nb::module_& m, const char* name, Method method, const char* doc) {
   m.def(
       name,
       [name, method](nb::handle a, const Tensor& b, double tol, double atol, std::int64_t max_steps,
                      nb::handle preconditioner, std::int64_t restart) {
-        sparse::SolverOptions options{.tol = tol, .atol = atol, .max_steps = max_steps, .restart = restart};
-        if (!preconditioner.is_none()) options.preconditioner = function_of(preconditioner, name);
-        return method(function_of(a, name), b, options);
+        LinearOperator of(function_of(a, name));
+        if (!preconditioner.is_none()) of.preconditioner = function_of(preconditioner, name);
+        return method(of, b, {.tol = tol, .atol = atol, .max_steps = max_steps, .restart = restart});
       },
       nb::arg("a"), nb::arg("b"), nb::kw_only(), nb::arg("tol") = 1e-5, nb::arg("atol") = 0.0, nb::arg("max_steps") = 0,
       nb::arg("preconditioner") = nb::none(), nb::arg("restart") = 20, doc);
@@ -217,6 +217,7 @@ void make_sparse(nb::module_& module) {
   make_matrices(m);
   make_direct(m);
   make_solver(m, "cg", sparse::cg, "a(x) = b for a symmetric, positive definite a, by conjugate gradients.");
+  make_solver(m, "minres", sparse::minres, "a(x) = b for a symmetric a, by minimal residuals.");
   make_solver(m, "bicgstab", sparse::bicgstab, "a(x) = b by stabilised biconjugate gradients.");
   make_solver(m, "gmres", sparse::gmres, "a(x) = b by generalised minimal residuals.");
 }

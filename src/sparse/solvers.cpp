@@ -2,7 +2,10 @@
 #include "ricci/sparse/solvers.h"
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 
+#include "custom/closure.h"
 #include "primitive/interpreter.h"
 #include "ricci/control.h"
 #include "ricci/ops.h"
@@ -25,26 +28,24 @@ std::int64_t most_steps(const Tensor& b, const SolverOptions& options) {
   return options.max_steps > 0 ? options.max_steps : steps_an_element * std::max<std::int64_t>(1, b.numel());
 }
 
-Tensor preconditioned(const SolverOptions& options, const Tensor& x) {
-  return options.preconditioner ? options.preconditioner(x) : x;
-}
+Tensor preconditioned(const LinearOperator& a, const Tensor& x) { return a.preconditioner ? a.preconditioner(x) : x; }
 
-using Method = Tensor (*)(const LinearFunction& a, const Tensor& b, const SolverOptions& options);
+using Method = Tensor (*)(const LinearOperator& a, const Tensor& b, const SolverOptions& options);
 
-Tensor by_cg(const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+Tensor by_cg(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual, direction, slope, steps;
   };
   const Tensor square = largest_square(b, options), most = most_steps(b, options);
-  const Tensor direction = preconditioned(options, b);
+  const Tensor direction = preconditioned(a, b);
   const State found =
       while_loop([&](const State& s) { return logical_and(dot_of(s.residual, s.residual) > square, s.steps < most); },
                  [&](const State& s) {
-                   const Tensor product = a(s.direction), step = s.slope / dot_of(s.direction, product);
+                   const Tensor product = a.apply(s.direction), step = s.slope / dot_of(s.direction, product);
                    State next;
                    next.x = s.x + step * s.direction;
                    next.residual = s.residual - step * product;
-                   const Tensor z = preconditioned(options, next.residual);
+                   const Tensor z = preconditioned(a, next.residual);
                    next.slope = dot_of(next.residual, z);
                    next.direction = z + next.slope / s.slope * s.direction;
                    next.steps = s.steps + 1;
@@ -54,7 +55,49 @@ Tensor by_cg(const LinearFunction& a, const Tensor& b, const SolverOptions& opti
   return found.x;
 }
 
-Tensor by_bicgstab(const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+/// Givens rotations of the Lanczos recurrence. The residual follows the recurrence too: without it only its norm in the
+/// preconditioner's metric would be known.
+Tensor by_minres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+  struct State {
+    Tensor x, residual;
+    Tensor before, last, near;          // Lanczos vectors, not normalised: the last but one, the last, preconditioned
+    Tensor along, along_before;         // directions of x
+    Tensor beta, beta_before;           // norms of the vectors
+    Tensor cosine, sine, rest, beyond;  // of the last rotation; what the next ones find in their rows
+    Tensor size;                        // of the residual, in the preconditioner's metric
+    Tensor steps;
+  };
+  const Tensor square = largest_square(b, options), most = most_steps(b, options);
+  const Tensor one = ones({}, b.dtype()), zero = zeros({}, b.dtype()), nothing = zeros_like(b);
+  const Tensor near = preconditioned(a, b), beta = sqrt(dot_of(b, near));
+  const auto step = [&](const State& s) {
+    State next;
+    const Tensor vector = s.near / s.beta, product = a.apply(vector) - s.beta / s.beta_before * s.before;
+    const Tensor alpha = dot_of(vector, product);
+    next.before = s.last, next.last = product - alpha / s.beta * s.last;
+    next.near = preconditioned(a, next.last);
+    next.beta_before = s.beta, next.beta = sqrt(maximum(dot_of(next.last, next.near), 0));
+    const Tensor above = s.cosine * s.rest + s.sine * alpha, pivot = s.sine * s.rest - s.cosine * alpha;
+    const Tensor length = hypot(pivot, next.beta);
+    next.beyond = s.sine * next.beta, next.rest = -s.cosine * next.beta;
+    next.cosine = pivot / length, next.sine = next.beta / length;
+    next.along_before = s.along;
+    next.along = (vector - s.beyond * s.along_before - above * s.along) / length;
+    next.x = s.x + next.cosine * s.size * next.along;
+    next.size = next.sine * s.size;
+    // The last vector is 0 where x is exact.
+    const Tensor normalised = next.last / where(next.beta > 0, next.beta, 1);
+    next.residual = next.sine * next.sine * s.residual - next.size * next.cosine * normalised;
+    next.steps = s.steps + 1;
+    return next;
+  };
+  const State found = while_loop(
+      [&](const State& s) { return logical_and(dot_of(s.residual, s.residual) > square, s.steps < most); }, step,
+      State{nothing, b, nothing, b, near, nothing, nothing, beta, one, -one, zero, zero, zero, beta, zeros({}, int64)});
+  return found.x;
+}
+
+Tensor by_bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual, direction, product, rho, alpha, omega, steps;
   };
@@ -66,11 +109,11 @@ Tensor by_bicgstab(const LinearFunction& a, const Tensor& b, const SolverOptions
                    next.rho = dot_of(b, s.residual);
                    const Tensor beta = next.rho / s.rho * (s.alpha / s.omega);
                    next.direction = s.residual + beta * (s.direction - s.omega * s.product);
-                   const Tensor along = preconditioned(options, next.direction);
-                   next.product = a(along);
+                   const Tensor along = preconditioned(a, next.direction);
+                   next.product = a.apply(along);
                    next.alpha = next.rho / dot_of(b, next.product);
                    const Tensor half = s.residual - next.alpha * next.product;
-                   const Tensor second = preconditioned(options, half), image = a(second), size = dot_of(image, image);
+                   const Tensor second = preconditioned(a, half), image = a.apply(second), size = dot_of(image, image);
                    // Where the first half step has solved it, the second is none.
                    next.omega = where(size > 0, dot_of(image, half) / where(size > 0, size, 1), 0);
                    next.x = s.x + next.alpha * along + next.omega * second;
@@ -88,7 +131,7 @@ Tensor with_row(const Tensor& matrix, const Tensor& place, const Tensor& row) {
 }
 
 /// One round: directions that are orthogonal to each other, and what of them makes the residual least.
-Tensor round_of_gmres(const LinearFunction& a, const Tensor& residual, const SolverOptions& options) {
+Tensor round_of_gmres(const LinearOperator& a, const Tensor& residual, const SolverOptions& options) {
   struct State {
     Tensor directions, products;  // [restart + 1, n]; [restart, restart + 1]: of each direction in all of them
   };
@@ -100,7 +143,7 @@ Tensor round_of_gmres(const LinearFunction& a, const Tensor& residual, const Sol
       0, kept,
       [&](const Tensor& i, const State& s) {
         const Tensor direction = reshape(index_select(s.directions, 0, reshape(i, {1})), residual.shape());
-        Tensor rest = flatten(a(preconditioned(options, direction)), 0, -1);
+        Tensor rest = flatten(a.apply(preconditioned(a, direction)), 0, -1);
         const Tensor before = sqrt(dot_of(rest, rest));
         Tensor parts = zeros({kept + 1}, dtype);
         for (int twice = 0; twice < 2; ++twice) {  // once leaves rounding errors as large as what is left
@@ -118,10 +161,10 @@ Tensor round_of_gmres(const LinearFunction& a, const Tensor& residual, const Sol
       State{with_row(nothing, zeros({1}, int64), flatten(residual / size, 0, -1)), zeros({kept, kept + 1}, dtype)});
   const Tensor first = cat({reshape(size, {1}), zeros({kept}, dtype)}, 0);
   const Tensor of_each = matmul(pinv(mT(found.products)), first);  // [restart]
-  return preconditioned(options, reshape(matmul(of_each, found.directions.slice(0, 0, kept)), residual.shape()));
+  return preconditioned(a, reshape(matmul(of_each, found.directions.slice(0, 0, kept)), residual.shape()));
 }
 
-Tensor by_gmres(const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+Tensor by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual, steps;
   };
@@ -130,60 +173,79 @@ Tensor by_gmres(const LinearFunction& a, const Tensor& b, const SolverOptions& o
       while_loop([&](const State& s) { return logical_and(dot_of(s.residual, s.residual) > square, s.steps < most); },
                  [&](const State& s) {
                    const Tensor x = s.x + round_of_gmres(a, s.residual, options);
-                   return State{x, b - a(x), s.steps + 1};
+                   return State{x, b - a.apply(x), s.steps + 1};
                  },
                  State{zeros_like(b), b, zeros({}, int64)});
   return found.x;
 }
 
-/// The transposed preconditioner, at vectors like b.
-SolverOptions transposed(const SolverOptions& options, const Tensor& b) {
-  SolverOptions other = options;
-  if (options.preconditioner)
-    other.preconditioner = [of = options.preconditioner, b](const Tensor& x) {
-      const auto [value, pullback] = vjp(of, zeros_like(b));
-      return pullback(x);
-    };
-  return other;
+/// The operator and its preconditioner as one, of two vectors that know nothing of each other. What the preconditioner
+/// captures is captured by the system then: it is there wherever the system is solved, transposed in the adjoint one,
+/// and without a derivative, as `beside` is 0.
+struct Two {
+  Tensor x, beside;
+};
+
+/// One of the two as a function like that which it was made of: recorded, so that it leaves out what only the other needs.
+template <class F>
+LinearFunction one_of_two(const char* name, const F& both, Tensor Two::* which, const Type& type) {
+  const auto one = [&](const Tensor& v) {
+    Two given{zeros_of(type), zeros_of(type)};
+    given.*which = v;
+    return both(given).*which;
+  };
+  std::optional<Tensor> result;
+  function::Closure closure = function::write_down(name, one, std::tuple<Tensor>(zeros_of(type)), result);
+  return [program = closure.program.simplified(), captured = std::move(closure.captured)](const Tensor& v) {
+    std::vector<Tensor> inputs{v};
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
+    return program(inputs)[0];
+  };
 }
 
-Tensor solved(const char* name, Method by, const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+Tensor solved(const char* name, Method by, const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   if (!b.is_floating_point())
     raise<TypeError>(std::string(name) + ": b is " + to_string(type_of(b)) + "; pass floating numbers");
-  if (!a) raise<ValueError>(std::string(name) + ": the function is empty; pass one that multiplies by the matrix");
+  if (!a.apply)
+    raise<ValueError>(std::string(name) + ": the function is empty; pass one that multiplies by the matrix");
   if (options.restart < 1)
     raise<ValueError>(std::string(name) + ": restart is " + std::to_string(options.restart) + "; it must be positive");
   if (options.max_steps < 0)
     raise<ValueError>(std::string(name) + ": max_steps is " + std::to_string(options.max_steps) +
                       "; pass the most steps, or 0 for ten for each element of b");
-  const auto solve = [=](const LinearFunction& matvec, const Tensor& y) { return by(matvec, y, options); };
-  const auto solve_transposed = [=](const LinearFunction& vecmat, const Tensor& y) {
-    return by(vecmat, y, transposed(options, y));
+  if (!a.preconditioner) {
+    const auto solve = [=](const LinearFunction& matvec, const Tensor& y) { return by(matvec, y, options); };
+    return custom_linear_solve(a.apply, b, solve, solve);
+  }
+  const Type type = type_of(b);
+  const auto both = [&](const Two& v) { return Two{a.apply(v.x), a.preconditioner(v.beside)}; };
+  const auto solve = [=](const auto& both, const Two& y) {
+    const LinearOperator of(one_of_two(name, both, &Two::x, type), one_of_two(name, both, &Two::beside, type));
+    return Two{by(of, y.x, options), y.beside};
   };
-  return custom_linear_solve(a, b, solve, solve_transposed);
-}
-
-LinearFunction product_with(const Sparse& a) {
-  return [a](const Tensor& x) { return matmul(a, x); };
+  return custom_linear_solve(both, Two{b, zeros_of(type)}, solve, solve).x;
 }
 
 }  // namespace
 
-Tensor cg(const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+Tensor cg(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   return solved("cg", by_cg, a, b, options);
 }
-Tensor bicgstab(const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+Tensor minres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+  return solved("minres", by_minres, a, b, options);
+}
+Tensor bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   return solved("bicgstab", by_bicgstab, a, b, options);
 }
-Tensor gmres(const LinearFunction& a, const Tensor& b, const SolverOptions& options) {
+Tensor gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   return solved("gmres", by_gmres, a, b, options);
-}
-Tensor cg(const Sparse& a, const Tensor& b, const SolverOptions& options) { return cg(product_with(a), b, options); }
-Tensor bicgstab(const Sparse& a, const Tensor& b, const SolverOptions& options) {
-  return bicgstab(product_with(a), b, options);
-}
-Tensor gmres(const Sparse& a, const Tensor& b, const SolverOptions& options) {
-  return gmres(product_with(a), b, options);
 }
 
 }  // namespace ricci::sparse
+
+namespace ricci {
+
+LinearOperator::LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse)
+    : apply([a](const Tensor& x) { return matmul(a, x); }), preconditioner(std::move(near_inverse)) {}
+
+}  // namespace ricci

@@ -18,12 +18,12 @@ constexpr std::int64_t n = 12;
 struct Solver {
   const char* name;
   bool needs_symmetric;
-  Tensor (*of_matrix)(const Sparse& a, const Tensor& b, const sparse::SolverOptions& options);
-  Tensor (*of_function)(const sparse::LinearFunction& a, const Tensor& b, const sparse::SolverOptions& options);
+  Tensor (*solve)(const rc::LinearOperator& a, const Tensor& b, const sparse::SolverOptions& options);
 };
-const Solver solvers[] = {{"cg", true, sparse::cg, sparse::cg},
-                          {"bicgstab", false, sparse::bicgstab, sparse::bicgstab},
-                          {"gmres", false, sparse::gmres, sparse::gmres}};
+const Solver solvers[] = {{"cg", true, sparse::cg},
+                          {"minres", true, sparse::minres},
+                          {"bicgstab", false, sparse::bicgstab},
+                          {"gmres", false, sparse::gmres}};
 
 /// Three diagonals; symmetric or not.
 Sparse matrix(bool is_symmetric) {
@@ -45,7 +45,7 @@ TEST(SparseSolvers, SolveWithTheDerivativesOfDenseSystems) {
     const Sparse a = matrix(solver.needs_symmetric);
     const Tensor b = right_side();
     const auto by_steps = [&](const Tensor& values, const Tensor& b) {
-      return solver.of_matrix({a.sparsity, values}, b, exact());
+      return solver.solve(Sparse{a.sparsity, values}, b, exact());
     };
     const auto dense = [&](const Tensor& values, const Tensor& b) {
       return rc::solve(Sparse{a.sparsity, values}.to_dense(), b);
@@ -80,19 +80,58 @@ TEST(SparseSolvers, TakeFunctionsOfAnyShapeAndPreconditioners) {
   const auto a = [&](const Tensor& x) { return scale * x - 0.25 * (x.roll(1, 0) + x.roll(-1, 0)); };
   for (const Solver& solver : solvers) {
     SCOPED_TRACE(solver.name);
-    sparse::SolverOptions options{.tol = 1e-12, .preconditioner = [&](const Tensor& x) { return x / scale; }};
-    expect_close(a(solver.of_function(a, b, options)), b, 1e-10);
-    const auto solution = [&](const Tensor& b) { return solver.of_function(a, b, options); };
+    sparse::SolverOptions options{.tol = 1e-12};
+    rc::LinearOperator with(a, [&](const Tensor& x) { return x / scale; });
+    expect_close(a(solver.solve(with, b, options)), b, 1e-10);
+    const auto solution = [&](const Tensor& b) { return solver.solve(with, b, options); };
     const Tensor ct = cos(b);  // a is symmetric, so its solution is too
     const auto [x, pullback] = rc::vjp(solution, b);
     expect_close(a(pullback(ct)), ct, 1e-10);
     // Eight steps are enough with the preconditioner, and not without.
     options.tol = 1e-8, options.max_steps = 8, options.restart = 1;
-    const auto error = [&] { return abs(a(solver.of_function(a, b, options)) - b).max().item<double>(); };
+    const auto error = [&] { return abs(a(solver.solve(with, b, options)) - b).max().item<double>(); };
     EXPECT_LT(error(), 1e-6);
-    options.preconditioner = {};
+    with.preconditioner = {};
     EXPECT_GT(error(), 1e-6);
   }
+}
+
+TEST(SparseSolvers, PreconditionersMayCaptureWhatIsDifferentiated) {
+  const Tensor b = right_side();
+  for (const Solver& solver : solvers) {
+    SCOPED_TRACE(solver.name);
+    const Sparse a = matrix(solver.needs_symmetric);
+    const auto ours = [&](const Tensor& scale) {
+      const Sparse scaled = a * scale;
+      const rc::LinearOperator of(scaled, [d = scaled.diagonal() * (1 + scale)](const Tensor& r) { return r / d; });
+      return sin(solver.solve(of, b, exact()));
+    };
+    const auto dense = [&](const Tensor& scale) { return sin(rc::solve((a * scale).to_dense(), b)); };
+    const auto loss = [](const auto& f) { return [&](const Tensor& x) { return f(x).sum(); }; };
+    const Tensor scale = rc::tensor(1.5, rc::float64), scales = rc::tensor({1.5, -2.0, 3.0}, rc::float64);
+    const double tolerance = 1e-11;
+    expect_close(rc::jacfwd(ours)(scale), rc::jacfwd(dense)(scale), tolerance);
+    expect_close(rc::grad(loss(ours))(scale), rc::grad(loss(dense))(scale), tolerance);
+    expect_close(rc::hessian(loss(ours))(scale), rc::hessian(loss(dense))(scale), 1e-10);
+    if (solver.needs_symmetric) {  // and positive definite
+      const Tensor positive = abs(scales);
+      expect_close(rc::vmap(rc::grad(loss(ours)))(positive), rc::vmap(rc::grad(loss(dense)))(positive), tolerance);
+      continue;
+    }
+    expect_close(rc::vmap(rc::grad(loss(ours)))(scales), rc::vmap(rc::grad(loss(dense)))(scales), tolerance);
+    expect_close(rc::compile(rc::vmap(rc::grad(loss(ours))))(scales), rc::vmap(rc::grad(loss(dense)))(scales),
+                 tolerance);
+  }
+}
+
+TEST(SparseSolvers, MinresSolvesIndefiniteSystems) {
+  const Tensor d = where(eq(rc::remainder(rc::arange(n), 3), 0), -4., 5.).to(rc::float64), b = right_side();
+  const auto a = [&](const Tensor& x) { return d * x + x.roll(1, 0) + x.roll(-1, 0); };
+  const Tensor x = sparse::minres(a, b, exact());
+  expect_close(a(x), b, 1e-11);
+  expect_close(sparse::minres({a, [&](const Tensor& r) { return r / abs(d); }}, b, exact()), x, 1e-11);
+  expect_close(sparse::minres([](const Tensor& x) { return -2 * x; }, b), -b / 2, 1e-14);
+  expect_close(sparse::minres(a, 0 * b), 0 * b, 0);
 }
 
 TEST(SparseSolvers, GmresBeginsAnewAndEndsEarly) {

@@ -2,20 +2,45 @@
 // they solve one more system and do not depend on the steps that were taken. Start with `cg`.
 #pragma once
 
+#include <concepts>
+#include <type_traits>
+
 #include "ricci/implicit.h"
 #include "ricci/sparse/sparse.h"
 
-namespace ricci::sparse {
+namespace ricci {
+
+namespace sparse {
 
 /// Linear, from a Tensor to one of the same shape and dtype.
 using LinearFunction = std::function<Tensor(const Tensor&)>;
 
+}  // namespace sparse
+
+/// A linear map of a Tensor to one of the same shape and dtype, with what comes near its inverse. Its transpose is found
+/// from the function, as `vjp` does, where a derivative needs it.
+///   rc::sparse::cg({[&](Tensor x) { return d * x - x.roll(1, 0); }, [&](Tensor r) { return r / d; }}, b);
+struct LinearOperator {
+  sparse::LinearFunction apply;
+  /// About the inverse of `apply`; for cg and minres symmetric and positive definite. Empty: none. What it captures has
+  /// no influence on solutions, and so no derivative.
+  sparse::LinearFunction preconditioner;
+
+  template <class F>
+    requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&>)
+  LinearOperator(F function, sparse::LinearFunction near_inverse = {})
+      : apply(std::move(function)), preconditioner(std::move(near_inverse)) {}
+  /// The product with a sparse matrix [n, n]: derivatives reach its values.
+  LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse = {});
+};
+
+namespace sparse {
+
 struct SolverOptions {
-  double tol = 1e-5;                   ///< of the residual's norm, as a part of that of b
-  double atol = 0;                     ///< or of the norm itself, whichever is greater
-  std::int64_t max_steps = 0;          ///< 0: ten for each element of b
-  LinearFunction preconditioner = {};  ///< about the inverse of the matrix; for cg symmetric and positive definite
-  std::int64_t restart = 20;           ///< gmres: directions that are kept before it begins anew
+  double tol = 1e-5;           ///< of the residual's norm, as a part of that of b
+  double atol = 0;             ///< or of the norm itself, whichever is greater
+  std::int64_t max_steps = 0;  ///< 0: ten for each element of b
+  std::int64_t restart = 20;   ///< gmres: directions that are kept before it begins anew
 };
 
 /// The x with a(x) = b for a symmetric, positive definite a, by conjugate gradients (Hestenes and Stiefel, 1952). x is
@@ -24,18 +49,17 @@ struct SolverOptions {
 /// and by what `a` captures solve another system with the same options. Under vmap each example takes its own steps.
 /// TypeError unless b is floating; errors of custom_linear_solve.
 ///   Tensor x = rc::sparse::cg([&](const Tensor& v) { return 2 * v - v.roll(1, 0) / 2 - v.roll(-1, 0) / 2; }, b);
-Tensor cg(const LinearFunction& a, const Tensor& b, const SolverOptions& options = {});
+Tensor cg(const LinearOperator& a, const Tensor& b, const SolverOptions& options = {});
+/// The same for any symmetric a that has an inverse, by minimal residuals (Paige and Saunders, SIAM J. Numer. Anal. 12,
+/// 1975).
+Tensor minres(const LinearOperator& a, const Tensor& b, const SolverOptions& options = {});
 /// The same for any a that has an inverse, by stabilised biconjugate gradients (van der Vorst, 1992): two products a
 /// step. NaN where it breaks down; gmres does not.
-Tensor bicgstab(const LinearFunction& a, const Tensor& b, const SolverOptions& options = {});
+Tensor bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& options = {});
 /// The same for any a that has an inverse, by generalised minimal residuals (Saad and Schultz, 1986), from the right
 /// preconditioned; steps of the loop are restarts, of `restart` products each.
-Tensor gmres(const LinearFunction& a, const Tensor& b, const SolverOptions& options = {});
-
-/// Of a sparse matrix [n, n] and b [n]: derivatives reach its values.
 ///   Tensor step = rc::sparse::gmres(j, -residual);
-Tensor cg(const Sparse& a, const Tensor& b, const SolverOptions& options = {});
-Tensor bicgstab(const Sparse& a, const Tensor& b, const SolverOptions& options = {});
-Tensor gmres(const Sparse& a, const Tensor& b, const SolverOptions& options = {});
+Tensor gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options = {});
 
-}  // namespace ricci::sparse
+}  // namespace sparse
+}  // namespace ricci
