@@ -186,7 +186,7 @@ struct Two {
   Tensor x, beside;
 };
 
-/// One of the two as a function like that which it was made of: recorded, so that it leaves out what only the other needs.
+/// One of the two as a function of its own. It is recorded, so that it leaves out what only the other needs.
 template <class F>
 LinearFunction one_of_two(const char* name, const F& both, Tensor Two::* which, const Type& type) {
   const auto one = [&](const Tensor& v) {

@@ -17,8 +17,8 @@ using LinearFunction = std::function<Tensor(const Tensor&)>;
 
 }  // namespace sparse
 
-/// A linear map of a Tensor to one of the same shape and dtype, with what comes near its inverse. Its transpose is found
-/// from the function, as `vjp` does, where a derivative needs it.
+/// A linear map of a Tensor to one of the same shape and dtype, with what comes near its inverse. Where a derivative
+/// needs its transpose, that is found from the function, as by `vjp`.
 ///   rc::sparse::cg({[&](Tensor x) { return d * x - x.roll(1, 0); }, [&](Tensor r) { return r / d; }}, b);
 struct LinearOperator {
   sparse::LinearFunction apply;
