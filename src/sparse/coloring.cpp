@@ -140,7 +140,7 @@ struct Split {
   std::int64_t colors() const { return columns.colors + rows.colors; }
 };
 
-/// At most as many nonzeros in a row that columns find; none if it takes `fewer_than` colors or more.
+/// None if it takes `fewer_than` colors or more. Rows of at most `most` nonzeros are found by columns.
 std::optional<Split> split_at(const Sparsity& matrix, std::int64_t most, ColorOrder order, std::int64_t fewer_than) {
   Split split;
   std::vector<bool> by_columns;
@@ -148,30 +148,41 @@ std::optional<Split> split_at(const Sparsity& matrix, std::int64_t most, ColorOr
     split.by_reverse.push_back(std::ssize(matrix.row(i)) > most);
     by_columns.push_back(!split.by_reverse.back());
   }
-  const Sparsity left = with_rows(matrix, by_columns), reversed = with_rows(matrix, split.by_reverse).transposed();
-  const std::int64_t least = most_in_a_row(reversed);
-  if (most_in_a_row(left) + least >= fewer_than) return std::nullopt;
-  split.columns = colored_columns(left, order);
-  if (split.columns.colors + least >= fewer_than) return std::nullopt;
+  const Sparsity reversed = with_rows(matrix, split.by_reverse).transposed();
+  split.columns = colored_columns(with_rows(matrix, by_columns), order);
+  if (split.columns.colors + most_in_a_row(reversed) >= fewer_than) return std::nullopt;
   split.rows = colored_columns(reversed, order);
   if (split.colors() >= fewer_than) return std::nullopt;
   return split;
 }
 
-/// Of all ways that find rows up to some length by columns: none, up to 1, 2, 4, … and all.
+/// How many colors `split_at` takes at least: one for each nonzero of the longest row, and of the longest column among
+/// the rows that reverse mode finds.
+std::int64_t fewest_colors_at(const Sparsity& matrix, std::int64_t most) {
+  std::int64_t longest_row = 0;
+  Numbers in_column(at(matrix.columns() + 1));
+  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+    if (const auto row = matrix.row(i); std::ssize(row) <= most) longest_row = std::max(longest_row, std::ssize(row));
+    else
+      for (const std::int64_t j : row) ++in_column[at(j)];
+  }
+  return longest_row + *std::ranges::max_element(in_column);
+}
+
+/// Of all ways that find rows up to some length by columns: all, none, and up to 1, 2, 4, …. What may take the fewest
+/// colors is tried first: a full row or column takes long to color, where it must not be split off.
 Split fewest_split(const Sparsity& matrix, ColorOrder order) {
   const std::int64_t longest = most_in_a_row(matrix);
+  std::vector<std::pair<std::int64_t, std::int64_t>> ways;  // at least so many colors, at most so many in a row
+  const auto add = [&](std::int64_t most) { ways.emplace_back(fewest_colors_at(matrix, most), most); };
+  add(longest);
+  for (std::int64_t most = 1; most < longest; most *= 2) add(most);
+  if (longest > 0) add(0);
+  std::ranges::stable_sort(ways, std::less<>(), &std::pair<std::int64_t, std::int64_t>::first);
   std::optional<Split> best;
-  std::int64_t tried = -1;  // how many rows were left to columns
-  const auto try_at = [&](std::int64_t most) {
-    std::int64_t left = 0;
-    for (std::int64_t i = 0; i < matrix.rows(); ++i) left += std::ssize(matrix.row(i)) <= most;
-    if (std::exchange(tried, left) == left) return;
-    if (auto split = split_at(matrix, most, order, best ? best->colors() : INT64_MAX)) best = std::move(split);
-  };
-  try_at(0);
-  for (std::int64_t most = 1; most < longest; most *= 2) try_at(most);
-  if (auto split = split_at(matrix, longest, order, best->colors() + 1)) best = std::move(split);  // among equals
+  for (const auto& [fewest, most] : ways)
+    if (!best || fewest < best->colors())
+      if (auto split = split_at(matrix, most, order, best ? best->colors() : INT64_MAX)) best = std::move(split);
   return std::move(*best);
 }
 

@@ -88,6 +88,7 @@ TEST(Coloring, TakesTheLeastWhereThatIsKnown) {
   EXPECT_EQ(rc::color(arrow(50), {.mode = ColorMode::rows}).colors(), 50);
   EXPECT_EQ(rc::color(arrow(50), {.mode = ColorMode::both}).colors(), 3);
   EXPECT_EQ(rc::color(arrow(50)).colors(), 3);
+  EXPECT_EQ(rc::color(arrow(200000)).colors(), 3);  // its head by columns, or its first column by rows, took minutes
   EXPECT_EQ(rc::color(arrow(50), {.mode = ColorMode::star}).colors(), 2);
   // One row of all: reverse mode.
   const rc::Coloring one_row = rc::color(Sparsity(1, 4, {0, 4}, {0, 1, 2, 3}));
