@@ -107,14 +107,15 @@ def _of_vector(f, args, argnums, gives_loss=False):
     return of_vector, vector
 
 
-def jacobian_sparsity(f, *args, argnums=0):
-    """Which elements of the Jacobian of f by an argument may be nonzero, for every value of that argument."""
-    return _sparse.sparsity_of(*_of_vector(f, args, argnums))
+def jacobian_sparsity(f, *args, argnums=0, at_point=False):
+    """Which elements of the Jacobian of f by an argument may be nonzero: for every value of that argument, or at_point,
+    for the one at hand, whose values choose branches, places and the turns of loops."""
+    return _sparse.sparsity_of(*_of_vector(f, args, argnums), at_point)
 
 
-def hessian_sparsity(f, *args, argnums=0):
+def hessian_sparsity(f, *args, argnums=0, at_point=False):
     """The same of the Hessian of a loss: a symmetric pattern."""
-    return _sparse.hessian_sparsity_of(*_of_vector(f, args, argnums, gives_loss=True))
+    return _sparse.hessian_sparsity_of(*_of_vector(f, args, argnums, gives_loss=True), at_point)
 
 
 def jacobian(f, coloring, argnums=0):

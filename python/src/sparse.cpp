@@ -93,16 +93,18 @@ void make_patterns(nb::module_& m) {
 void make_derivatives_of_vectors(nb::module_& m) {
   m.def(
       "sparsity_of",
-      [](nb::handle f, const Tensor& x) {
-        return sparse::sparsity_of("sparsity", function_of(f, "sparsity"), x, where_t::current());
+      [](nb::handle f, const Tensor& x, bool at_point) {
+        return sparse::sparsity_of("sparsity", function_of(f, "sparsity"), x, where_t::current(),
+                                   at_point ? sparse::Holds::at_point : sparse::Holds::everywhere);
       },
-      nb::arg("f"), nb::arg("x"));
+      nb::arg("f"), nb::arg("x"), nb::arg("at_point"));
   m.def(
       "hessian_sparsity_of",
-      [](nb::handle loss, const Tensor& x) {
-        return sparse::hessian_sparsity_of(function_of(loss, "hessian_sparsity"), x, where_t::current());
+      [](nb::handle loss, const Tensor& x, bool at_point) {
+        return sparse::hessian_sparsity_of(function_of(loss, "hessian_sparsity"), x, where_t::current(),
+                                           at_point ? sparse::Holds::at_point : sparse::Holds::everywhere);
       },
-      nb::arg("loss"), nb::arg("x"));
+      nb::arg("loss"), nb::arg("x"), nb::arg("at_point"));
   m.def(
       "jacobian_of",
       [](nb::handle f, const Tensor& x, const Coloring& coloring) {

@@ -48,6 +48,15 @@ def test_patterns_of_trees_and_of_further_arguments():
     )
 
 
+def test_a_pattern_at_a_point_holds_for_its_values():
+    def f(x):
+        return x[rc.argsort(x)]
+
+    assert sparse.jacobian_sparsity(f, X.flip(0)).nnz == 49
+    assert sparse.jacobian_sparsity(f, X.flip(0), at_point=True).nnz == 7
+    assert sparse.hessian_sparsity(lambda x: (f(x) * x).sum(), X.flip(0), at_point=True).nnz == 7
+
+
 def test_a_sparse_matrix_is_a_tree_and_does_what_dense_ones_do():
     a = sparse.Sparse.of_coordinates(rc.tensor([2, 0, 1, 2]), rc.tensor([1, 0, 2, 0]), rc.tensor([1.0, 2, 3, 4]), (3, 3))
     dense, x = a.to_dense(), rc.tensor([1.0, 10.0, 100.0])

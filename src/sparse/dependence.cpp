@@ -131,8 +131,8 @@ void Pass::mark(const ProgramBody& body, const Equation& e, std::vector<bool>& w
 
 // ── equations ──
 
-/// The value of an operation on known values. Null where each run may give another, or the operation throws.
-ValueRef number_of(Op op, const Dependences& operands) {
+/// The values of an operation on known values. None where each run may give others, or the operation throws.
+Values numbers_of(Op op, const Dependences& operands) {
   const Rules& rules = *op.rules;
   if (rules.kind == Kind::custom || rules.home || rules.effect != Effect::no_effect ||
       (rules.draws && rules.draws(op.parameters)))
@@ -143,7 +143,7 @@ ValueRef number_of(Op op, const Dependences& operands) {
     values.push_back(x.number);
   }
   try {
-    return evaluate(op, {values.data(), values.size()})[0];
+    return evaluate(op, {values.data(), values.size()});
   } catch (const Error&) { return {}; }
 }
 
@@ -308,7 +308,10 @@ Dependences Pass::results_of(const Program& in, const Equation& e, Dependences& 
     for (const Dependence& x : operands) read.push_back(&x);
     results = dependences_of(op, read, types, sets_);
   }
-  if (wanted[0] && results.size() == 1) results[0].number = number_of(op, operands);
+  if (std::ranges::none_of(wanted, [](bool flag) { return flag; })) return results;
+  const Values numbers = numbers_of(op, operands);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (wanted[i]) results[i].number = numbers[i];
   return results;
 }
 

@@ -150,7 +150,19 @@ Sparsity united(const Sparsity& a, const Sparsity& b) {
   return {a.rows(), a.columns(), std::move(crow), std::move(col)};
 }
 
-Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where) {
+namespace {
+
+ValueRef values_at_hand(const char* name, const Tensor& x) {
+  const ValueRef value = read(x, name);
+  if (value->kind != ValueKind::array)
+    raise<TransformError>(std::string(name) + ": at_point reads the values of the argument, which " +
+                          to_string(value->type) + " of a transform does not have; find the pattern outside");
+  return value;
+}
+
+}  // namespace
+
+Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where, Holds holds) {
   const auto tangent = [&](const Tensor& point, const Tensor& direction) {
     return runs::jvp({call::any_function<Tensor, Tensor>(f), name, where}, call::any_list(Tensor(point)),
                      call::any_list(Tensor(direction)), false)
@@ -168,6 +180,7 @@ Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x,
                       " elements; there may be 2,147,483,646");
   ElementSets sets(static_cast<std::int32_t>(columns));
   Dependences inputs(2, {.type = {type.dtype, {columns}}, .of = {}, .all = empty_set, .number = {}});
+  if (holds == Holds::at_point) inputs[0].number = values_at_hand(name, x);
   for (std::int64_t i = 0; i < columns; ++i) inputs[1].of.push_back(ElementSets::single(i));
   const Program in_call =
       body.symbols
@@ -185,9 +198,9 @@ Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x,
   return {rows, columns, std::move(crow), std::move(col)};
 }
 
-Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_t where) {
+Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_t where, Holds holds) {
   const auto gradient = [&](const Tensor& v) { return grad(loss, where)(v); };
-  const Sparsity found = sparsity_of("hessian_sparsity", gradient, x, where);
+  const Sparsity found = sparsity_of("hessian_sparsity", gradient, x, where, holds);
   return united(found, found.transposed());
 }
 

@@ -108,6 +108,29 @@ TEST(Sparsity, OfLoops) {
   EXPECT_EQ(jacobian_text(at_counted_places, x), "****.");
 }
 
+TEST(Sparsity, AtAPointHoldsForItsValues) {
+  const auto branch = [](Tensor x) {
+    return rc::cond(x[0] > 0, [](Tensor x) { return x * 2; }, [](Tensor x) { return x.flip(0); }, x);
+  };
+  EXPECT_EQ(jacobian_text(branch, rc::at_point, rc::tensor({1., 2., 3.})), "*..|.*.|..*");
+  EXPECT_EQ(jacobian_text(branch, rc::at_point, rc::tensor({-1., 2., 3.})), "..*|.*.|*..");
+  const auto sorted = [](Tensor x) { return x.index({argsort(x)}); };
+  EXPECT_EQ(jacobian_text(sorted, rc::at_point, rc::tensor({3., 1., 2.})), ".*.|..*|*..");
+  const auto until = [](Tensor x) {
+    return rc::while_loop([](Tensor s) { return s.sum() < 10; }, [](Tensor s) { return s + s.roll(1, 0); }, x);
+  };
+  EXPECT_EQ(jacobian_text(until, rc::at_point, rc::ones({4})), "*.**|**.*|***.|.***");
+  const auto loss = [&](Tensor x, Tensor y) { return (branch(x) * x * y).sum(); };
+  const Tensor x = rc::tensor({-1., 2., 3.});
+  EXPECT_EQ(hessian_text(loss, rc::at_point, x, rc::ones({3})), "..*|.*.|*..");
+  EXPECT_EQ(hessian_text(loss, x, rc::ones({3})), "*.*|.*.|*.*");
+  const auto inside = [&](Tensor x) { return rc::jacobian_sparsity(branch, rc::at_point, x).to_dense(); };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(inside)(rc::ones({2, 3})); },
+      "jacobian_sparsity: at_point reads the values of the argument, which f32[3] of a "
+      "transform does not have; find the pattern outside\n  inside vmap over axis 0 of 2{at}");
+}
+
 TEST(Sparsity, OfBatchesOfMatrices) {
   const auto solved = [](Tensor b) { return rc::vmap([](Tensor b) { return rc::solve(rc::eye(2) + 1, b); })(b); };
   EXPECT_EQ(jacobian_text(solved, rc::ones({2, 2})), "**..|**..|..**|..**");

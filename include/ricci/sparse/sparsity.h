@@ -59,13 +59,20 @@ class Sparsity {
 /// `Sparsity 3 x 3, 3 nonzeros`, and below the places as stars, where they are few.
 std::ostream& operator<<(std::ostream& out, const Sparsity& sparsity);
 
+struct at_point_t {};
+/// A pattern for the argument at hand alone: its values choose branches, places and the turns of loops.
+inline constexpr at_point_t at_point{};
+
 namespace sparse {
 
 using VectorFunction = std::function<Tensor(const Tensor&)>;
 
+/// For which values of the argument a pattern holds.
+enum class Holds : bool { everywhere, at_point };
+
 /// Of the derivative of a function from a vector to a vector, as forward mode computes it. `name` is for errors.
-Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where);
-Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_t where);
+Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where, Holds holds);
+Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_t where, Holds holds);
 
 /// The elements that either of two patterns of one size has.
 Sparsity united(const Sparsity& a, const Sparsity& b);
@@ -88,14 +95,14 @@ VectorFunction of_loss(const F& f, const Unravel<A>& unravel, const Rest&... res
 }
 
 template <class F, class A, class... Rest>
-Sparsity jacobian_sparsity(const F& f, where_t where, const A& x, const Rest&... rest) {
+Sparsity jacobian_sparsity(const F& f, where_t where, Holds holds, const A& x, const Rest&... rest) {
   const auto [vector, unravel] = ravel(x);
-  return sparsity_of("jacobian_sparsity", of_vector(f, unravel, rest...), vector, where);
+  return sparsity_of("jacobian_sparsity", of_vector(f, unravel, rest...), vector, where, holds);
 }
 template <class F, class A, class... Rest>
-Sparsity hessian_sparsity(const F& f, where_t where, const A& x, const Rest&... rest) {
+Sparsity hessian_sparsity(const F& f, where_t where, Holds holds, const A& x, const Rest&... rest) {
   const auto [vector, unravel] = ravel(x);
-  return hessian_sparsity_of(of_loss(f, unravel, rest...), vector, where);
+  return hessian_sparsity_of(of_loss(f, unravel, rest...), vector, where, holds);
 }
 
 }  // namespace sparse
@@ -106,14 +113,21 @@ Sparsity hessian_sparsity(const F& f, where_t where, const A& x, const Rest&... 
 /// written down as a program, as by `trace`, with its derivative. The sets of elements that each element depends on
 /// pass through this program. Errors as of jvp and trace; ValueError where these sets take more than 8 GB.
 ///   rc::Sparsity pattern = rc::jacobian_sparsity([](Tensor x) { return x * x.roll(1, 0); }, rc::ones({6}));
+/// With `at_point` behind f the pattern holds for x alone; TransformError where x has no values, as inside vmap.
+///   rc::Sparsity here = rc::jacobian_sparsity(f, rc::at_point, x);
 /// A class for the reason that vjp is.
 template <class F, class A, class... Rest>
 struct jacobian_sparsity : Sparsity {
   jacobian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
-      : Sparsity(sparse::jacobian_sparsity(f, where, x, rest...)) {}
+      : Sparsity(sparse::jacobian_sparsity(f, where, sparse::Holds::everywhere, x, rest...)) {}
+  jacobian_sparsity(const F& f, at_point_t, const A& x, const Rest&... rest, where_t where = where_t::current())
+      : Sparsity(sparse::jacobian_sparsity(f, where, sparse::Holds::at_point, x, rest...)) {}
 };
 template <class F, class A, class... Rest>
 jacobian_sparsity(const F&, const A&, const Rest&...)
+    -> jacobian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
+template <class F, class A, class... Rest>
+jacobian_sparsity(const F&, at_point_t, const A&, const Rest&...)
     -> jacobian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
 jacobian_sparsity(Unary*, const Tensor&) -> jacobian_sparsity<Unary*, Tensor>;
 
@@ -121,10 +135,15 @@ jacobian_sparsity(Unary*, const Tensor&) -> jacobian_sparsity<Unary*, Tensor>;
 template <class F, class A, class... Rest>
 struct hessian_sparsity : Sparsity {
   hessian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
-      : Sparsity(sparse::hessian_sparsity(f, where, x, rest...)) {}
+      : Sparsity(sparse::hessian_sparsity(f, where, sparse::Holds::everywhere, x, rest...)) {}
+  hessian_sparsity(const F& f, at_point_t, const A& x, const Rest&... rest, where_t where = where_t::current())
+      : Sparsity(sparse::hessian_sparsity(f, where, sparse::Holds::at_point, x, rest...)) {}
 };
 template <class F, class A, class... Rest>
 hessian_sparsity(const F&, const A&, const Rest&...)
+    -> hessian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
+template <class F, class A, class... Rest>
+hessian_sparsity(const F&, at_point_t, const A&, const Rest&...)
     -> hessian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
 
 }  // namespace ricci
