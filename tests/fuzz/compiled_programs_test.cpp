@@ -24,7 +24,7 @@ using fuzz::StraightProgram;
 using fuzz::Tensor;
 namespace rc = ricci;
 
-constexpr std::uint64_t straight_programs_by_default = 2000;
+constexpr std::uint64_t straight_programs_by_default = 1000;
 constexpr int parts = 8;  // that ctest runs at once
 constexpr std::int64_t largest_size = 40;
 

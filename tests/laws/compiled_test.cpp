@@ -1,6 +1,7 @@
 // Laws of compiled functions: compile changes nothing but time, whatever stands inside it or around it.
 #include <string>
 
+#include "few_cases.h"
 #include "law.h"
 
 namespace {
@@ -75,7 +76,8 @@ void expect_same_for_sets(const Function& f, const List& x, double tolerance) {
 }
 
 TEST_P(Compiled, GivesWhatTheFunctionGives) {
-  for (const Case& c : laws::cases_of(rules())) {
+  std::size_t place = 0;
+  for (const Case& c : laws::cases_to_compile(rules())) {
     SCOPED_TRACE(c.text());
     count_case();
     expect_same(compiled(c), c, c.inputs, 0, "compile(f)");
@@ -89,13 +91,18 @@ TEST_P(Compiled, GivesWhatTheFunctionGives) {
     const List with_tangents = laws::joined(s.x, laws::directions(s.x, 50));
     const List with_cotangents = laws::joined(s.x, laws::directions(s.y, 60));
     const Function jvp = laws::pushforward(s.f), vjp = laws::pullback(s.f, s.x.size());
-    expect_same(compiled(jvp), jvp, with_tangents, tolerance, "compile(jvp(f))");
-    expect_same(compiled(vjp), vjp, with_cotangents, tolerance, "compile(vjp(f))");
-    expect_same_for_any_number(vjp, with_cotangents, tolerance, "compile(vmap(vjp(f)))");
-    expect_same(laws::pushforward(compiled(s.f)), jvp, with_tangents, tolerance, "jvp(compile(f))");
-    expect_same(laws::pullback(compiled(s.f), s.x.size()), vjp, with_cotangents, tolerance, "vjp(compile(f))");
-    expect_same(compiled(doubled(laws::pullback(compiled(s.f), s.x.size()))), doubled(vjp), with_cotangents, tolerance,
-                "compile(vmap(vjp(compile(f))))");
+    if (laws::takes_form(place, 0, 2)) expect_same(compiled(jvp), jvp, with_tangents, tolerance, "compile(jvp(f))");
+    if (laws::takes_form(place, 1, 2))
+      expect_same(laws::pushforward(compiled(s.f)), jvp, with_tangents, tolerance, "jvp(compile(f))");
+    const Function inside = laws::pullback(compiled(s.f), s.x.size());
+    if (laws::takes_form(place, 0, 4)) expect_same(compiled(vjp), vjp, with_cotangents, tolerance, "compile(vjp(f))");
+    if (laws::takes_form(place, 1, 4))
+      expect_same_for_any_number(vjp, with_cotangents, tolerance, "compile(vmap(vjp(f)))");
+    if (laws::takes_form(place, 2, 4)) expect_same(inside, vjp, with_cotangents, tolerance, "vjp(compile(f))");
+    if (laws::takes_form(place, 3, 4))
+      expect_same(compiled(doubled(inside)), doubled(vjp), with_cotangents, tolerance,
+                  "compile(vmap(vjp(compile(f))))");
+    ++place;
   }
 }
 

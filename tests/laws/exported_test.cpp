@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "few_cases.h"
 #include "law.h"
 #include "ricci/primitive/formula.h"
 #include "support/lane_kernels.h"
@@ -49,23 +50,27 @@ bool is_said(const Case& c) {
   return is_real && rules.formula(c.parameters.get()).steps.size() < many;
 }
 
-/// The operation alone, on five examples, and its pullback.
+/// The operation alone, on five examples, and its pullback: all three for the first case, one for each later one.
 std::vector<Export> functions_of(const std::vector<Case>& cases) {
   std::vector<Export> all;
   bool said = false;
+  std::size_t place = 0;
   const auto add = [&](const std::string& text, const Function& f, const List& x) {
     if (!x.empty()) all.push_back({"f" + std::to_string(all.size()), text, f, x, said});
   };
   for (const Case& c : cases) {
     said = is_said(c);
-    add(c.text(), c, c.inputs);
-    List examples;
-    for (const Tensor& t : c.inputs) examples.push_back(ricci::stack(std::vector<Tensor>(5, t)));
-    const Mapped axes(c.inputs.size(), ricci::Dim(0));
-    add("vmap of " + c.text(), [c, axes](const List& x) { return laws::mapped(c, x, axes); }, examples);
+    if (laws::takes_form(place, 0, 3)) add(c.text(), c, c.inputs);
+    if (laws::takes_form(place, 1, 3)) {
+      List examples;
+      for (const Tensor& t : c.inputs) examples.push_back(ricci::stack(std::vector<Tensor>(5, t)));
+      const Mapped axes(c.inputs.size(), ricci::Dim(0));
+      add("vmap of " + c.text(), [c, axes](const List& x) { return laws::mapped(c, x, axes); }, examples);
+    }
     const Smooth s = laws::smooth_part(c);
-    if (s.empty()) continue;
-    add("vjp of " + c.text(), laws::pullback(s.f, s.x.size()), laws::joined(s.x, laws::directions(s.y, 60)));
+    if (laws::takes_form(place, 2, 3) && !s.empty())
+      add("vjp of " + c.text(), laws::pullback(s.f, s.x.size()), laws::joined(s.x, laws::directions(s.y, 60)));
+    ++place;
   }
   return all;
 }
@@ -117,7 +122,7 @@ TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) {
   const auto in_all = [](const Case& c) {
     return [c, axes = Mapped(c.inputs.size(), ricci::Dim(0))](const List& x) { return laws::mapped(c, x, axes); };
   };
-  for (const Case& c : laws::cases_of(rules())) {
+  for (const Case& c : laws::cases_of_few_shapes(rules())) {
     if (c.inputs.empty()) continue;
     SCOPED_TRACE(c.text());
     count_case();

@@ -3,10 +3,9 @@
 #include "support/lane_kernels.h"
 
 #include <cstdio>
-#include <set>
 
+#include "few_cases.h"
 #include "law.h"
-#include "ricci/primitive/loop_table.h"
 
 namespace {
 
@@ -69,22 +68,12 @@ List examples(const List& x, int count) {
   return all;
 }
 
-std::vector<Case> all_cases(const ricci::Rules& rules) {
-  if (rules.kind != ricci::Kind::elementwise) return laws::cases_of(rules);
-  std::vector<Case> all;
-  for (const DType element : {ricci::float64, ricci::float32, ricci::float16, ricci::bfloat16, ricci::int64,
-                              ricci::int32, ricci::int16, ricci::int8, ricci::uint8, ricci::boolean})
-    if (rules.loops()->loop(element))
-      for (const Case& c : laws::elementwise_cases(rules, element)) all.push_back(c);
-  return all;
-}
-
 bool is_complex(const List& x) {
   return std::ranges::any_of(x, [](const Tensor& t) { return t.is_complex(); });
 }
 
 TEST_P(LaneKernels, GiveTheBitsOfTheOperation) {
-  for (const Case& c : all_cases(rules())) {
+  for (const Case& c : laws::cases_to_compile_by_type(rules())) {
     if (is_complex(c.inputs)) continue;
     SCOPED_TRACE(c.text());
     const Made made(c, c.inputs, sizes_of(c.inputs, false));
@@ -101,7 +90,7 @@ TEST_P(LaneKernels, GiveTheBitsOfTheOperation) {
 
 /// One kernel serves any number of examples: fewer than a register has lanes, as many, and some more.
 TEST_P(LaneKernels, GiveTheBitsOfEachExample) {
-  for (const Case& c : all_cases(rules())) {
+  for (const Case& c : laws::cases_to_compile_by_type(rules())) {
     if (c.inputs.empty() || is_complex(c.inputs)) continue;
     SCOPED_TRACE(c.text());
     const Function mapped = [&c](const List& x) { return ricci::vmap([&c](const List& one) { return c(one); })(x); };

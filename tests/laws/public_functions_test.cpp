@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "few_cases.h"
 #include "law.h"
 
 namespace {
@@ -268,21 +269,24 @@ TEST_P(PublicFunctions, AreCompiled) {
     laws::expect_close(fast(x), f(x), tolerance, what);
     laws::expect_close(fast(example(x, 1)), f(example(x, 1)), tolerance, what);
   };
+  std::size_t place = 0;
   for_cases([&](const Recorded& r) {
     if (r.inputs.empty() || r.is_for_one_example()) return;
-    expect(*r.function, r.inputs, "f");
-    const Function many = [&](const List& all) {
-      return laws::mapped(*r.function, all, Mapped(all.size(), rc::Dim(0)));
-    };
-    const Function fast = compiled(many);
-    for (const std::size_t count : {2, 3, 5}) {
-      const List all = examples(r.inputs, count, 0);
-      laws::expect_close(fast(all), many(all), tolerance, "vmap(f)");
+    if (laws::takes_form(place, 0, 3)) expect(*r.function, r.inputs, "f");
+    if (laws::takes_form(place, 1, 3)) {
+      const Function many = [&](const List& all) {
+        return laws::mapped(*r.function, all, Mapped(all.size(), rc::Dim(0)));
+      };
+      const Function fast = compiled(many);
+      for (const std::size_t count : {2, 3, 5}) {
+        const List all = examples(r.inputs, count, 0);
+        laws::expect_close(fast(all), many(all), tolerance, "vmap(f)");
+      }
     }
-  });
-  for_smooth_cases([&](const Recorded& r, const Smooth& s) {
-    if (r.is_for_one_example()) return;
-    expect(laws::pullback(s.f, s.x.size()), laws::joined(s.x, laws::directions(s.y, 60)), "vjp(f)");
+    const Smooth s = smooth_part(r);
+    if (laws::takes_form(place, 2, 3) && !s.x.empty() && !s.y.empty())
+      expect(laws::pullback(s.f, s.x.size()), laws::joined(s.x, laws::directions(s.y, 60)), "vjp(f)");
+    ++place;
   });
 }
 
