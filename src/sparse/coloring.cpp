@@ -174,10 +174,17 @@ std::int64_t fewest_colors_at(const Sparsity& matrix, std::int64_t most) {
 Split fewest_split(const Sparsity& matrix, ColorOrder order) {
   const std::int64_t longest = most_in_a_row(matrix);
   std::vector<std::pair<std::int64_t, std::int64_t>> ways;  // at least so many colors, at most so many in a row
-  const auto add = [&](std::int64_t most) { ways.emplace_back(fewest_colors_at(matrix, most), most); };
+  std::vector<std::int64_t> known;  // how many rows each way leaves to columns
+  const auto add = [&](std::int64_t most) {
+    std::int64_t left = 0;
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) left += std::ssize(matrix.row(i)) <= most;
+    if (std::ranges::find(known, left) != known.end()) return;
+    known.push_back(left);
+    ways.emplace_back(fewest_colors_at(matrix, most), most);
+  };
   add(longest);
   for (std::int64_t most = 1; most < longest; most *= 2) add(most);
-  if (longest > 0) add(0);
+  add(0);
   std::ranges::stable_sort(ways, std::less<>(), &std::pair<std::int64_t, std::int64_t>::first);
   std::optional<Split> best;
   for (const auto& [fewest, most] : ways)
