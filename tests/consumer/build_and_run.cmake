@@ -1,15 +1,15 @@
 # Builds the project beside this file, and the examples in EXAMPLES if given, in BUILD against the Ricci in PREFIX, with
-# COMPILER in C++ STANDARD as BUILD_TYPE, and runs its programs. Where there is no such compiler, it says so and does
-# nothing.
+# COMPILER in C++ STANDARD at the level OPTIMISATION, and runs its programs. Where there is no such compiler, it says so
+# and does nothing.
 find_program(compiler NAMES ${COMPILER} NO_CACHE)
 if(NOT compiler)
   message("${COMPILER} is not installed on this machine")
   return()
 endif()
 file(REMOVE_RECURSE ${BUILD})
-set(flags)
+set(flags ${OPTIMISATION})
 if(SANITIZE)
-  set(flags -fsanitize=${SANITIZE})
+  string(APPEND flags " -fsanitize=${SANITIZE}")
 endif()
 
 set(cross)
@@ -21,8 +21,8 @@ function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${BUILD} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
-    -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_CXX_STANDARD=${STANDARD} -DCMAKE_CXX_FLAGS=${flags}
-    -DCMAKE_PREFIX_PATH=${PREFIX} -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DEXAMPLES=${EXAMPLES} -DDATA=${DATA} ${cross})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${BUILD} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${compiler}
+    -DCMAKE_CXX_STANDARD=${STANDARD} "-DCMAKE_CXX_FLAGS=${flags}" -DCMAKE_PREFIX_PATH=${PREFIX}
+    -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DEXAMPLES=${EXAMPLES} -DDATA=${DATA} ${cross})
 run(${CMAKE_COMMAND} --build ${BUILD})
 run(${CMAKE_CTEST_COMMAND} --test-dir ${BUILD} --output-on-failure)
