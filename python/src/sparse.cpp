@@ -155,13 +155,14 @@ void make_solver(nb::module_& m, const char* name, Method method, const char* do
   m.def(
       name,
       [name, method](nb::handle a, const Tensor& b, double tol, double atol, std::int64_t max_steps,
-                     nb::handle preconditioner, std::int64_t restart) {
+                     nb::handle preconditioner, nb::handle transpose, std::int64_t restart) {
         LinearOperator of(function_of(a, name));
         if (!preconditioner.is_none()) of.preconditioner = function_of(preconditioner, name);
+        if (!transpose.is_none()) of.transpose = function_of(transpose, name);
         return method(of, b, {.tol = tol, .atol = atol, .max_steps = max_steps, .restart = restart});
       },
       nb::arg("a"), nb::arg("b"), nb::kw_only(), nb::arg("tol") = 1e-5, nb::arg("atol") = 0.0, nb::arg("max_steps") = 0,
-      nb::arg("preconditioner") = nb::none(), nb::arg("restart") = 20, doc);
+      nb::arg("preconditioner") = nb::none(), nb::arg("transpose") = nb::none(), nb::arg("restart") = 20, doc);
 }
 
 /// Of a Sparsity, or of a matrix, which has one and values.

@@ -88,6 +88,8 @@ def test_solvers_and_their_derivatives():
 
         found = rc.grad(lambda k: solve(springs(k), b, tol=1e-12, preconditioner=lambda r: r / k).sum())(X + 1)
         expect(found, rc.grad(of_dense)(X + 1).numpy(), 1e-9)
+        found = rc.grad(lambda k: solve(springs(k), b, tol=1e-12, transpose=springs(k)).sum())(X + 1)
+        expect(found, rc.grad(of_dense)(X + 1).numpy(), 1e-9)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])

@@ -179,20 +179,20 @@ Tensor by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& o
   return found.x;
 }
 
-/// The operator and its preconditioner as one, of two vectors that know nothing of each other. What the preconditioner
-/// captures is captured by the system then: it is there wherever the system is solved, transposed in the adjoint one,
-/// and without a derivative, as `beside` is 0.
-struct Two {
-  Tensor x, beside;
+/// The operator, its preconditioner and its transpose as one, of vectors that know nothing of each other. What these
+/// functions capture is captured by the system then: it is there wherever the system is solved, and has a derivative
+/// by x alone, as the others are 0. The adjoint system is the transpose of each.
+struct Beside {
+  Tensor x, near, adjoint;
 };
 
-/// One of the two as a function of its own. It is recorded, so that it leaves out what only the other needs.
+/// One of the functions, of vectors of this type. It is recorded, so that it leaves out what only the others need.
 template <class F>
-LinearFunction one_of_two(const char* name, const F& both, Tensor Two::* which, const Type& type) {
+LinearFunction one_of(const char* name, const F& all, Tensor Beside::* which, const Type& type) {
   const auto one = [&](const Tensor& v) {
-    Two given{zeros_of(type), zeros_of(type)};
+    Beside given{zeros_of(type), zeros_of(type), zeros_of(type)};
     given.*which = v;
-    return both(given).*which;
+    return all(given).*which;
   };
   std::optional<Tensor> result;
   function::Closure closure = function::write_down(name, one, std::tuple<Tensor>(zeros_of(type)), result);
@@ -201,6 +201,11 @@ LinearFunction one_of_two(const char* name, const F& both, Tensor Two::* which, 
     inputs.insert(inputs.end(), captured.begin(), captured.end());
     return program(inputs)[0];
   };
+}
+
+Tensor transposed(const LinearFunction& f, const Tensor& y) {
+  const auto [value, pullback] = vjp(f, zeros_of(type_of(y)));
+  return pullback(y);
 }
 
 Tensor solved(const char* name, Method by, const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
@@ -213,17 +218,25 @@ Tensor solved(const char* name, Method by, const LinearOperator& a, const Tensor
   if (options.max_steps < 0)
     raise<ValueError>(std::string(name) + ": max_steps is " + std::to_string(options.max_steps) +
                       "; pass the most steps, or 0 for ten for each element of b");
-  if (!a.preconditioner) {
+  if (!a.preconditioner && !a.transpose) {
     const auto solve = [=](const LinearFunction& matvec, const Tensor& y) { return by(matvec, y, options); };
     return custom_linear_solve(a.apply, b, solve, solve);
   }
-  const Type type = type_of(b);
-  const auto both = [&](const Two& v) { return Two{a.apply(v.x), a.preconditioner(v.beside)}; };
-  const auto solve = [=](const auto& both, const Two& y) {
-    const LinearOperator of(one_of_two(name, both, &Two::x, type), one_of_two(name, both, &Two::beside, type));
-    return Two{by(of, y.x, options), y.beside};
+  const auto all = [&](const Beside& v) {
+    return Beside{a.apply(v.x), a.preconditioner ? a.preconditioner(v.near) : v.near,
+                  a.transpose ? transposed(a.transpose, v.adjoint) : v.adjoint};
   };
-  return custom_linear_solve(both, Two{b, zeros_of(type)}, solve, solve).x;
+  const auto solve_by = [=, type = type_of(b), is_near = bool(a.preconditioner)](Tensor Beside::* product) {
+    return [=](const auto& all, const Beside& y) {
+      LinearOperator of(one_of(name, all, product, type));
+      if (is_near) of.preconditioner = one_of(name, all, &Beside::near, type);
+      return Beside{by(of, y.x, options), y.near, y.adjoint};
+    };
+  };
+  const Tensor nothing = zeros_of(type_of(b));
+  return custom_linear_solve(all, Beside{b, nothing, nothing}, solve_by(&Beside::x),
+                             solve_by(a.transpose ? &Beside::adjoint : &Beside::x))
+      .x;
 }
 
 }  // namespace
@@ -245,7 +258,7 @@ Tensor gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& opti
 
 namespace ricci {
 
-LinearOperator::LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse)
-    : apply([a](const Tensor& x) { return matmul(a, x); }), preconditioner(std::move(near_inverse)) {}
+LinearOperator::LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse, sparse::LinearFunction transposed)
+    : LinearOperator([a](const Tensor& x) { return matmul(a, x); }, std::move(near_inverse), std::move(transposed)) {}
 
 }  // namespace ricci

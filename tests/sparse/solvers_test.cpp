@@ -124,6 +124,33 @@ TEST(SparseSolvers, PreconditionersMayCaptureWhatIsDifferentiated) {
   }
 }
 
+TEST(SparseSolvers, TransposesMayBeGiven) {
+  const Sparse a = matrix(false);
+  const Tensor b = right_side(), scale = rc::tensor(1.5, rc::float64);
+  int calls = 0;
+  const auto with = [&](const Tensor& scale) {
+    const Sparse scaled = a * scale;
+    return rc::LinearOperator(
+        scaled, [](const Tensor& r) { return r / 3; },
+        [&calls, across = scaled.transpose()](const Tensor& x) { return ++calls, matmul(across, x); });
+  };
+  const auto ours = [&](const Tensor& scale, const Tensor& b) {
+    return sin(sparse::gmres(with(scale), b, exact())).sum();
+  };
+  const auto dense = [&](const Tensor& scale, const Tensor& b) {
+    return sin(rc::solve((a * scale).to_dense(), b)).sum();
+  };
+  expect_close(rc::grad(ours)(scale, b), rc::grad(dense)(scale, b), 1e-11);
+  EXPECT_GT(calls, 0);
+  expect_close(rc::grad<1>(ours)(scale, b), rc::grad<1>(dense)(scale, b), 1e-11);
+  expect_close(rc::hessian(ours)(scale, b), rc::hessian(dense)(scale, b), 1e-10);
+  expect_close(rc::compile(rc::hessian<1>(ours))(scale, b), rc::hessian<1>(dense)(scale, b), 1e-10);
+  // The one that is given is the one that solves: by another, the cotangent is another.
+  const rc::LinearOperator other([](const Tensor& x) { return 2 * x; }, {}, [](const Tensor& x) { return 4 * x; });
+  expect_close(rc::grad([&](const Tensor& b) { return sparse::gmres(other, b, exact()).sum(); })(b),
+               0.25 * rc::ones_like(b), 1e-14);
+}
+
 TEST(SparseSolvers, MinresSolvesIndefiniteSystems) {
   const Tensor d = where(eq(rc::remainder(rc::arange(n), 3), 0), -4., 5.).to(rc::float64), b = right_side();
   const auto a = [&](const Tensor& x) { return d * x + x.roll(1, 0) + x.roll(-1, 0); };
