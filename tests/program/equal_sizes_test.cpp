@@ -127,27 +127,29 @@ bool relies_on_two_sizes(const rc::Program& program, const std::vector<Tensor>& 
   });
 }
 
+/// Operands that the operation takes, and what it gives.
+struct Taken {
+  std::vector<Tensor> x, expected;
+};
+
 /// What is wrong where the program that was recorded at `at` meets other sizes; "" if nothing is.
-std::string fault(const rc::Program& program, const std::vector<Tensor>& at, const Bound& f,
-                  const std::vector<Tensor>& x) {
-  const std::vector<Tensor> expected = f(x);
-  const std::string where = std::string(f.call.name) + ", recorded at" + text_of(at) + ", at" + text_of(x);
+std::string fault(const rc::Program& program, const std::vector<Tensor>& at, const Bound& f, const Taken& taken) {
+  const auto& [x, expected] = taken;
+  const auto where = [&] { return std::string(f.call.name) + ", recorded at" + text_of(at) + ", at" + text_of(x); };
   try {
     const std::vector<Tensor> y = program(x);
     if (same(y, expected) || (!is_determined(f, x) && same_shapes(y, expected))) return "";
-    return where + " gives" + text_of(y) + " for" + text_of(expected);
-  } catch (const rc::Error& error) { return relies_on_two_sizes(program, x) ? where + " throws " + error.what() : ""; }
+    return where() + " gives" + text_of(y) + " for" + text_of(expected);
+  } catch (const rc::Error& error) {
+    return relies_on_two_sizes(program, x) ? where() + " throws " + error.what() : "";
+  }
 }
 
-/// All lists of `count` sizes, each 2 or 3, from the one that is all 2.
-std::vector<Sizes> all_sizes(std::size_t count) {
-  std::vector<Sizes> all;
-  for (unsigned bits = 0; bits < 1U << count; ++bits) {
-    Sizes sizes;
-    for (std::size_t i = 0; i < count; ++i) sizes.push_back(bits >> i & 1U ? 3 : 2);
-    all.push_back(sizes);
-  }
-  return all;
+/// `count` sizes, each 2 or 3, as the bits say.
+Sizes sizes_of(unsigned bits, std::size_t count) {
+  Sizes sizes;
+  for (std::size_t i = 0; i < count; ++i) sizes.push_back(bits >> i & 1U ? 3 : 2);
+  return sizes;
 }
 
 /// The first fault of a call with operands of these ranks; counts what was tried.
@@ -156,21 +158,21 @@ std::string fault_at_ranks(const Bound& f, const std::vector<std::size_t>& ranks
   std::size_t axes = 0;
   for (const std::size_t rank : ranks) axes += rank;
   if (axes > 5) return "";
-  std::vector<std::vector<Tensor>> taken;
-  for (const Sizes& sizes : all_sizes(axes)) {
-    const std::vector<Tensor> x = operands(ranks, elements, sizes);
+  std::vector<Taken> taken;
+  for (unsigned bits = 0; bits < 1U << axes; ++bits) {
+    const std::vector<Tensor> x = operands(ranks, elements, sizes_of(bits, axes));
     if (const auto y = result_of(f, x)) {
       if (y->empty()) return "";
-      taken.push_back(x);
+      taken.push_back({x, *y});
     }
     if (taken.empty()) return "";  // what it does not take where all sizes agree, it takes nowhere
   }
-  for (const std::vector<Tensor>* at : {&taken.front(), &taken.back()}) {
-    const std::optional<rc::Program> program = recorded(f, *at);
+  for (const Taken* at : {&taken.front(), &taken.back()}) {
+    const std::optional<rc::Program> program = recorded(f, at->x);
     if (!program) return "";
-    for (const std::vector<Tensor>& x : taken) {
+    for (const Taken& one : taken) {
       ++tried;
-      if (std::string text = fault(*program, *at, f, x); !text.empty()) return text;
+      if (std::string text = fault(*program, at->x, f, one); !text.empty()) return text;
     }
   }
   return "";
@@ -185,12 +187,14 @@ std::string fault_of(const Call& call, std::size_t operands, int& tried) {
                                                            {flags, floating, floating}};
   const std::size_t combinations = operands == 1 ? 4 : operands == 2 ? 16 : 48;
   for (const std::int64_t n : {0, 1})
-    for (const auto& elements : kinds)
+    for (const auto& elements : kinds) {
+      if (operands == 1 && &elements == &kinds[1]) continue;  // differs from the first in the second operand
       for (std::size_t k = 0; k < combinations; ++k) {
         std::vector<std::size_t> ranks = {k % 4, k / 4 % 4, k / 16};
         ranks.resize(operands);
         if (std::string text = fault_at_ranks({call, n}, ranks, elements, tried); !text.empty()) return text;
       }
+    }
   return "";
 }
 
