@@ -109,15 +109,6 @@ bool is_worth_scheduling(const llvm::Module& module) {
   return std::ranges::all_of(module, [&](const llvm::Function& f) { return accesses(f) <= few; });
 }
 
-/// Whether LLVM may move instructions to where their operands die. The time that takes grows with the square of the
-/// longest block: half of all time for the integral of betainc, whose block has thousands.
-bool is_worth_shrinking(const llvm::Module& module) {
-  constexpr std::size_t few = 2000;
-  return std::ranges::all_of(module, [](const llvm::Function& f) {
-    return std::ranges::all_of(f, [](const llvm::BasicBlock& block) { return block.size() <= few; });
-  });
-}
-
 /// The module as an object file; empty, where LLVM knows no way.
 llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachine& machine) {
   llvm::SmallVector<char, 0> bytes;
@@ -127,8 +118,9 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachi
   llvm::TargetPassConfig* const config = machine.createPassConfig(*passes);
   auto* const functions = new llvm::MachineModuleInfoWrapperPass(&machine);
   config->setDisableVerify(true);  // the module is verified
+  // It moves what one later block alone reads behind all that is computed between: then thousands of values wait.
+  config->disablePass(&llvm::MachineSinkingID);
   if (!is_worth_scheduling(module)) config->disablePass(&llvm::MachineSchedulerID);
-  if (!is_worth_shrinking(module)) config->disablePass(&llvm::LiveRangeShrinkID);
   passes->add(config);
   passes->add(functions);
   if (config->addISelPasses()) return bytes;

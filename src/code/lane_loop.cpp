@@ -5,10 +5,13 @@
 
 namespace ricci::compiled {
 
+/// Those that are not stored yet. What stands in rows is stored row by row.
 void StageFunction::store_lane_outputs() {
   in_each_register([&] {
     std::vector<std::pair<Output, llvm::Value*>> outputs;
-    for (const Output& output : stage_.lane_outputs) outputs.emplace_back(output, value(output.node));
+    for (const Output& output : stage_.lane_outputs)
+      if (!is_register(output.place) || waiting_.contains(output.node))
+        outputs.emplace_back(output, value(output.node));
     rows_.write(outputs, lane());
   });
 }
@@ -55,7 +58,14 @@ StageFunction::Registers StageFunction::compute_lanes(llvm::Value* from, llvm::V
   for (int r = 0; r < registers_; ++r) lanes_[at(r)] = b_.CreateAdd(lane, b_.count(r * b_.width()));
   values_.assign(at(registers_), {});
   find_companions(stage_.lane);
-  for (const Node n : stage_.lane) in_each_register([&] { compute(n); });
+  for (const Node n : stage_.lane) {
+    in_each_register([&] { compute(n); });
+    const auto places = waiting_.extract(n);
+    if (!places) continue;
+    in_each_register([&] {
+      for (const Place& place : places.mapped()) rows_.write({{{n, place}, value(n)}}, lanes_[at(register_)]);
+    });
+  }
   return {behind, are_last};
 }
 
@@ -66,7 +76,10 @@ void StageFunction::write_lanes() {
                      *const skip = function_->getArg(6), *const totals = function_->getArg(7);
   for (const Input& input : plan_.program.inputs)
     if (input.place.stride != 0) memory_.input(input.place.tensor);
-  for (const Output& output : stage_.lane_outputs) memory_.output(output.place.tensor);
+  for (const Output& output : stage_.lane_outputs) {
+    memory_.output(output.place.tensor);
+    if (is_register(output.place)) waiting_[output.node].push_back(output.place);
+  }
   const Values starts = starts_of_totals();
   const std::size_t total_count = starts.size();
   auto *const loop = block("lanes"), *const done = block("done");

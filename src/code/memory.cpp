@@ -3,14 +3,24 @@
 
 namespace ricci::compiled {
 
-/// Read in the first block, so that it serves all.
-llvm::Value* Memory::pointer(llvm::Value* list, std::map<int, llvm::Value*>& known, int tensor) {
-  llvm::Value*& p = known[tensor];
-  if (p) return p;
+Memory::Memory(LaneBuilder& b, const LanePlan& plan) : b_(b), plan_(plan) {
+  for (const Input& input : plan.program.inputs) ins_.count = std::max(ins_.count, input.place.tensor + 1);
+  outs_.count = static_cast<int>(plan.program.output_dtypes.size());
+}
+
+/// Read in the first block, so that it serves all. Of more tensors than there are registers it is read where it is
+/// used: else it would wait in memory, too.
+llvm::Value* Memory::pointer(llvm::Value* list, Tensors& tensors, int tensor) {
+  constexpr int few = 16;
+  llvm::Type* const ptr = b_.getPtrTy();
+  const auto read = [&] { return b_.CreateLoad(ptr, b_.CreateConstGEP1_64(ptr, list, at(tensor))); };
+  const auto found = tensors.known.find(tensor);
+  if (found != tensors.known.end()) return found->second;
+  if (tensors.count > few) return read();
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   if (llvm::Instruction* end = entry->getTerminator()) b_.SetInsertPoint(end);
   else b_.SetInsertPoint(entry);
-  return p = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, at(tensor)));
+  return tensors.known[tensor] = read();
 }
 
 llvm::Value* Memory::place(const Place& p, llvm::Value* lane) {

@@ -16,7 +16,7 @@ namespace ricci::compiled {
 /// The parameters of a function, and the places of elements.
 class Memory {
  public:
-  Memory(LaneBuilder& b, const LanePlan& plan) : b_(b), plan_(plan) {}
+  Memory(LaneBuilder& b, const LanePlan& plan);
   LaneBuilder& builder() const { return b_; }
 
   llvm::Value *in = nullptr, *out = nullptr, *lane_count = nullptr, *slots = nullptr;
@@ -25,15 +25,17 @@ class Memory {
   llvm::Value* input(int tensor) { return pointer(in, ins_, tensor); }
   llvm::Value* output(int tensor) { return pointer(out, outs_, tensor); }
   /// Where the tensors are known, no list of them is read.
-  void place_input(int tensor, llvm::Value* where) { ins_[tensor] = where; }
-  void place_output(int tensor, llvm::Value* where) { outs_[tensor] = where; }
+  void place_input(int tensor, llvm::Value* where) { ins_.known[tensor] = where; }
+  void place_output(int tensor, llvm::Value* where) { outs_.known[tensor] = where; }
   DType output_dtype(int tensor) const { return plan_.program.output_dtypes[at(tensor)]; }
   /// The place of an element in lane `lane` (null: it serves all), in elements.
   llvm::Value* place(const Place& p, llvm::Value* lane);
   /// From now on the tensor's elements are counted from its element number `by` on.
-  void move_input(int tensor, DType d, llvm::Value* by) { ins_[tensor] = b_.element(input(tensor), d, by); }
+  void move_input(int tensor, DType d, llvm::Value* by) {
+    ins_.known[tensor] = b_.element(input(tensor), d, by);
+  }
   void move_output(int tensor, llvm::Value* by) {
-    outs_[tensor] = b_.element(output(tensor), output_dtype(tensor), by);
+    outs_.known[tensor] = b_.element(output(tensor), output_dtype(tensor), by);
   }
   /// How many elements of each lane stand in rows.
   std::ptrdiff_t elements_in_rows() const {
@@ -44,11 +46,15 @@ class Memory {
   llvm::Value* slot(Node n) { return b_.CreateConstGEP1_64(b_.getInt64Ty(), slots, at(plan_.slots[at(n)])); }
 
  private:
-  llvm::Value* pointer(llvm::Value* list, std::map<int, llvm::Value*>& known, int tensor);
+  struct Tensors {
+    int count = 0;
+    std::map<int, llvm::Value*> known = {};
+  };
+  llvm::Value* pointer(llvm::Value* list, Tensors& tensors, int tensor);
 
   LaneBuilder& b_;
   const LanePlan& plan_;
-  std::map<int, llvm::Value*> ins_, outs_;
+  Tensors ins_, outs_;
 };
 
 /// Neighbouring elements of one row of an input or output, `width` rows of which are read or written together.

@@ -44,23 +44,31 @@ void StageFunction::begin(llvm::ArrayRef<llvm::Type*> parameters) {
   b_.SetInsertPoint(memory_.entry);
 }
 
-void StageFunction::compute_once() {
+void StageFunction::compute_once(bool overlaps) {
+  for (const Output& output : stage_.once_outputs) waiting_[output.node].push_back(output.place);
   find_companions(stage_.once);
+  const auto store_of = [&](Node n) {
+    const auto places = waiting_.extract(n);
+    if (!places) return;
+    for (const Place& place : places.mapped()) {
+      cut_long_block();
+      const DType d = memory_.output_dtype(place.tensor);
+      b_.store(value(n), d, b_.element(memory_.output(place.tensor), d, memory_.place(place, nullptr)));
+    }
+  };
   for (const Node n : stage_.once) {
     compute(n);
     if (plan_.slots[at(n)] >= 0) b_.store(value(n), graph_[n].dtype, memory_.slot(n));
+    if (!overlaps) store_of(n);
   }
-  for (const auto& [node, place] : stage_.once_outputs) {
-    const DType d = memory_.output_dtype(place.tensor);
-    b_.store(value(node), d, b_.element(memory_.output(place.tensor), d, memory_.place(place, nullptr)));
-  }
+  for (const Output& output : stage_.once_outputs) store_of(output.node);
 }
 
 void StageFunction::write_once() {
   begin({b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()});
   memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
   memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
-  compute_once();
+  compute_once(false);
   if (llvm::Value* const any = any_large()) once_more_carefully(any);
   return_to_others(b_, machine_, nullptr);
 }
@@ -73,7 +81,7 @@ bool StageFunction::write_in_place(int inputs) {
   for (int i = 0; i < inputs; ++i) memory_.place_input(i, argument(i));
   for (int k = 0; k < outputs; ++k) memory_.place_output(k, argument(inputs + k));
   memory_.lane_count = b_.count(1), memory_.slots = argument(inputs + outputs);
-  compute_once();
+  compute_once(true);
   function_->setLinkage(llvm::Function::InternalLinkage);
   function_->addFnAttr(llvm::Attribute::AlwaysInline);
   llvm::Value* const any = any_large();
@@ -124,9 +132,12 @@ void StageFunction::write_join() {
 // ── values ──
 
 /// LLVM orders the instructions of a block as a whole: for a block of thousands with hundreds of calls it took minutes.
-/// So long code with calls is cut into blocks. LLVM would put them together again if the jump between them were a plain
-/// one; there always are slots.
-void StageFunction::begin_block() {
+/// So long code is cut into blocks: this is called before each node and output. LLVM would put the blocks together
+/// again if the jump between them were a plain one; there always are slots.
+void StageFunction::cut_long_block() {
+  constexpr int most_in_block = 500;
+  if (++in_block_ <= most_in_block) return;
+  in_block_ = 0;
   auto *const next = block("next"), *const never = block("never");
   b_.CreateCondBr(b_.CreateIsNotNull(memory_.slots), next, never);
   b_.SetInsertPoint(never);
@@ -135,13 +146,8 @@ void StageFunction::begin_block() {
 }
 
 void StageFunction::compute(Node n) {
-  constexpr int most_in_block = 500, few_calls = 16;
   if (values_of(n).contains(n)) return;  // its companion's call gave it
-  const int calls = words_.calls() + elementary_calls_;
-  if (++computed_ > most_in_block && calls > calls_before_ + few_calls) {
-    begin_block();
-    computed_ = 0, calls_before_ = calls;
-  }
+  cut_long_block();
   llvm::Value* const x = computed(n);
   values_of(n)[n] = x;
 }
@@ -183,7 +189,6 @@ llvm::Value* StageFunction::computed(Node n) {
 llvm::Value* StageFunction::called(Node n, llvm::Value* x) {
   const ScalarStep& s = graph_[n];
   const auto found = companions_.find(n);
-  ++elementary_calls_;
   if (found == companions_.end()) return elementary_.call(b_, {s.word}, s.dtype, x)[0];
   const Values both = elementary_.call(b_, {Word::sin, Word::cos}, s.dtype, x);
   const bool is_sine = s.word == Word::sin;

@@ -52,13 +52,16 @@ class StageFunction {
   std::unordered_map<Node, llvm::Value*>& values_of(Node n) {
     return values_[plan_.is_lane[at(n)] ? at(register_) : 0];
   }
+  /// Whether an output's neighbours are those of its neighbouring lanes.
+  bool is_register(const Place& place) const { return place.stride == 1 || b_.width() == 1; }
   llvm::Value* lane() const { return lanes_[at(register_)]; }
   llvm::Value* value(Node n);
   llvm::Value* computed(Node n);
   llvm::Value* lane_numbers(llvm::Value* filling);
-  void begin_block();
+  void cut_long_block();
   void compute(Node n);
-  void compute_once();
+  /// `overlaps`: an output may lie where an input does, so outputs are stored at the end.
+  void compute_once(bool overlaps);
   void store_lane_outputs();
 
   llvm::Value* called(Node n, llvm::Value* x);
@@ -110,9 +113,11 @@ class StageFunction {
   Loads loads_;
   int registers_, register_ = 0;  // of which values are made
   llvm::Function* function_ = nullptr;
-  int computed_ = 0, calls_before_ = 0;  // nodes of this block; calls when it began
-  int elementary_calls_ = 0;
+  int in_block_ = 0;  // nodes and outputs of this block
   std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register; what serves all lanes is in the first
+  // Of outputs that are stored as soon as their node is computed, and are not yet. What waits for the end takes a
+  // register, or a place on the stack: LLVM takes 5 s for 5,000 values that wait.
+  std::unordered_map<Node, std::vector<Place>> waiting_;
   std::unordered_map<Node, Node> companions_;                   // of a sine: the cosine of its argument, and back
   Values lanes_;                                                // the first lane of each register
   std::map<DType, llvm::Value*> largest_;                       // of the arguments of sin and cos, by type

@@ -338,7 +338,6 @@ llvm::Value* Words::call_in_libm(const char* name, Word w, DType d, llvm::ArrayR
 }
 
 llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
-  ++calls_;
   if (machine_.stands_alone()) return call_alone(w, d, x);
   const auto bits = static_cast<int>(b_.scalar_type(d)->getScalarSizeInBits());
   const int lanes = machine_.library_register_bytes * 8 / bits;

@@ -33,8 +33,6 @@ class Words {
   llvm::Value* converted(llvm::Value* x, DType from, DType to);
   /// The library's own function of a whole register. Where code stands alone: libm's of each element, or a formula.
   llvm::Value* call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
-  /// How many calls were written.
-  int calls() const { return calls_; }
   /// All lanes joined by the word, by halves.
   llvm::Value* folded(Word w, DType d, llvm::Value* x);
 
@@ -58,7 +56,6 @@ class Words {
 
   LaneBuilder& b_;
   const Machine& machine_;
-  int calls_ = 0;
 };
 
 }  // namespace ricci::compiled

@@ -110,7 +110,7 @@ class Run {
       const Equation& e = body.equations[i];
       const std::size_t before = graph_.steps().size();
       const std::optional<NotExpandable> why = found && found->apart[i] ? NotExpandable{"it is apart"} : said(e);
-      if (found) found->steps[i] = (graph_.steps().size() - before) / at(times_said(e));
+      if (found) found->steps[i] = (graph_.steps().size() - before) / at(positions_said(e));
       if (!why) continue;
       if (!found) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->because};
       found->apart[i] = true;
@@ -145,11 +145,8 @@ class Run {
   }
 
  private:
-  /// Once for each lane, and for each position of the outer axis.
-  std::int64_t times_said(const Equation& e) const {
-    const bool has_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
-    return (has_lanes ? lanes_ : 1) * (has_outer(e.outputs) ? LaneSizes::outer_count : 1);
-  }
+  /// Once for each position of the outer axis. Lanes share their nodes.
+  std::int64_t positions_said(const Equation& e) const { return has_outer(e.outputs) ? LaneSizes::outer_count : 1; }
   /// Why the equation cannot be said element by element; none: it was.
   std::optional<NotExpandable> said(const Equation& e) try {
     equation(e);

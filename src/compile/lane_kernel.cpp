@@ -313,10 +313,10 @@ double LaneKernel::nanoseconds(std::int64_t lanes) const {
   return all;
 }
 
-// LLVM takes as long for an element that stands in a row as for some operations.
 std::size_t LaneKernel::work() const {
-  constexpr std::size_t of_element = 4;
-  return plan_.steps() + of_element * (plan_.program.inputs.size() + plan_.program.outputs.size());
+  std::size_t once = plan_.program.inputs.size() + plan_.program.outputs.size(), lane = 0;
+  for (const Stage& stage : plan_.stages) once += stage.once.size(), lane += stage.lane.size() + stage.turn.size();
+  return once + lane * static_cast<std::size_t>(plan_.registers);
 }
 
 // Of [n, features] of float32: a stage with totals costs so much more a position; a pass over memory, of which the
@@ -331,37 +331,18 @@ std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
 
 namespace {
 
-/// How often single numbers are chosen by several conditions together.
-std::size_t scalar_choices(const LanePlan& plan) {
-  const ScalarGraph& graph = plan.program.graph;
-  const auto is_choice = [&](Node n) {
-    if (graph[n].kind != ScalarStep::Kind::select) return false;
-    const ScalarStep& mask = graph[graph[n].from[0]];
-    return mask.kind == ScalarStep::Kind::word && (mask.word == Word::logical_and || mask.word == Word::logical_or);
-  };
-  std::size_t count = 0;
-  for (const Stage& stage : plan.stages)
-    count += static_cast<std::size_t>(std::ranges::count_if(stage.once, is_choice));
-  return count;
-}
-
 MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, const ExpandOptions& options) {
   if (const char* const why = why_no_kernels()) return NotExpandable{why};
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
-  LanePlan plan = planned_for_code(lanes, options.lanes.in_call());
+  const std::size_t steps_left = options.steps_left ? *options.steps_left : SIZE_MAX;
+  LanePlan plan = planned_for_code(lanes, options.lanes.in_call(), std::min(options.most_steps, steps_left));
   if (plan.steps() > options.most_steps)
     return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps",
                          NotExpandable::Because::too_long};
-  // The time that LLVM takes for them grows with their square: 0.1 s for so many, 7 s for six times as many.
-  constexpr std::size_t most_choices = 400;
-  if (options.steps_left && scalar_choices(plan) > most_choices && !is_listed("RICCI_COMPILE_WITHOUT", "most_choices"))
-    return NotExpandable{
-        "its choices among single numbers take the compiler long; compile with .effort = high makes code of all",
-        NotExpandable::Because::too_long};
   auto kernel = std::make_shared<const LaneKernel>(std::move(plan));
-  if (options.steps_left && kernel->work() > *options.steps_left)
+  if (kernel->work() > steps_left)
     return NotExpandable{"the kernels of the plan have many steps; compile with .effort = high makes code of all",
                          NotExpandable::Because::no_steps_left};
   return kernel;

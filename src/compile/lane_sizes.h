@@ -40,8 +40,7 @@ struct ExpandOptions {
   /// Of the symbols, where the program has no table of its own, as one derived from another program: the table's inputs
   /// say what is open.
   std::shared_ptr<const SymbolTable> table = nullptr;
-  /// Elements of a value in one lane, or where there is one lane: values of more are better walked than unrolled. Code
-  /// that reads 4,096 elements one by one takes LLVM 5 s.
+  /// Elements of a value in one lane, or where there is one lane: values of more are better walked than unrolled.
   std::int64_t most_of_lane = 256, most_of_one = 1024;
   /// Which number each size of the inputs is, in their order, where it is a symbol; -1: it stays open, and the lanes
   /// may lie along it. Whoever gives numbers runs the result for these sizes alone.
@@ -60,7 +59,7 @@ struct ExpandOptions {
   std::size_t most_of_formula = 400;
   std::size_t most_steps = 10'000;         ///< that are computed once or in a lane, elementary functions taken apart
   std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
-  /// Of all kernels of a plan together, with what their elements in memory add; null: any number.
+  /// Of all kernels of a plan together (LaneKernel::work); null: any number.
   std::shared_ptr<std::size_t> steps_left = nullptr;
   /// Every equation that can be said element by element gets a kernel, also one that stands alone or only moves
   /// elements: where nothing but kernels runs, or where code runs them without the library between.

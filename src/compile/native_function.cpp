@@ -92,6 +92,10 @@ std::atomic<std::int64_t> made_plans = 0;
 
 std::int64_t made_native_functions() { return made_plans; }
 
+namespace {
+constexpr std::size_t most_steps = 1000;  // of a function: LLVM takes some milliseconds for ten of them
+}
+
 /// The function for some sizes.
 class NativeFunction {
  public:
@@ -124,8 +128,6 @@ class NativeFunction {
   }
 
  private:
-  /// LLVM takes some milliseconds for ten of them.
-  static constexpr std::size_t most_steps = 1000;
   static std::size_t count_of(const std::vector<Step>& steps) {
     std::size_t count = steps.size();
     for (const Step& step : steps) {
@@ -308,6 +310,7 @@ bool may_throw(const Equation& e) {
 
 /// `program`: in a call, if its sizes are open.
 std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turns) {
+  if (program.equations() > most_steps) return nullptr;
   ProgramBody rest = resolved(program).body();
   const std::optional<Blocks> blocks = blocks_of(program);
   if (!has_turns && !blocks && !is_small(rest)) return nullptr;

@@ -92,7 +92,8 @@ FilledCopies filled_copies(const LaneProgram& program, std::size_t inputs, int w
 
 LanePlan planned(LaneProgram program);
 /// Its elementary functions are taken apart (lowering.h), or called where that makes the code much shorter: a compiler
-/// takes its time for each operation. `lanes`: how many there are in any call; 0: any number.
-LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes = 0);
+/// takes its time for each operation. `lanes`: how many there are in any call; 0: any number. Several registers of
+/// lanes side by side have at most so many operations together.
+LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes = 0, std::size_t most_operations = SIZE_MAX);
 
 }  // namespace ricci::compiled

@@ -47,8 +47,8 @@ int width_of(const LanePlan& plan, int register_bytes) {
   return std::min(register_bytes / static_cast<int>(widest), register_bytes / 4);
 }
 
-int registers_of(const LanePlan& plan) {
-  constexpr std::size_t seen_ahead = 150, longest = 12'000;
+int registers_of(const LanePlan& plan, std::size_t most_operations) {
+  constexpr std::size_t seen_ahead = 150;
   int registers = 1;
   for (const Stage& stage : plan.stages) {
     const std::vector<Node>& nodes = stage.turn.empty() ? stage.lane : stage.turn;
@@ -69,7 +69,7 @@ int registers_of(const LanePlan& plan) {
       chain = std::max(chain, ready[n] = from + latency);
     }
     int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);
-    while (wanted > 1 && nodes.size() * static_cast<std::size_t>(wanted) > longest) --wanted;
+    while (wanted > 1 && nodes.size() * static_cast<std::size_t>(wanted) > most_operations) --wanted;
     registers = std::max(registers, wanted);
   }
   return registers;

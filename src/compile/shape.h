@@ -10,7 +10,8 @@ namespace ricci::compiled {
 int width_of(const LanePlan& plan, int register_bytes);
 
 /// How many registers of lanes are computed side by side: as many as hide the latency of the longest chain of
-/// operations, where the code is so long that the processor sees no second one of it ahead.
-int registers_of(const LanePlan& plan);
+/// operations, where the code is so long that the processor sees no second one of it ahead; with at most so many
+/// operations together.
+int registers_of(const LanePlan& plan, std::size_t most_operations);
 
 }  // namespace ricci::compiled

@@ -44,7 +44,6 @@ TEST(Switches, LeaveOutThePassThatTheyName) {
     return (1 / ((x.unsqueeze(1) - x.unsqueeze(0)).square().sum({2}) + rc::eye(24))).sin().sum({1});
   };
   const auto of_matrix = [](const Tensor& x) { return (0.9 * x + 0.1) / (rc::sqrt(x * x + 1) + 1e-8) + x; };
-  const auto sorted = rc::vmap([](const Tensor& x) { return rc::gather(cos(x), 0, rc::argsort(x)); });
   struct Case {
     const char* word;
     F f;
@@ -53,8 +52,7 @@ TEST(Switches, LeaveOutThePassThatTheyName) {
   const Case cases[] = {{"lanes", of_matrix, rc::randn({300})},
                         {"inlining", custom, rc::randn({300})},
                         {"axes_apart", of_pairs, rc::randn({24, 3})},
-                        {"smaller_axes", of_matrix, rc::rand({15, 8}, rc::float64)},
-                        {"most_choices", sorted, rc::randn({3, 9})}};
+                        {"smaller_axes", of_matrix, rc::rand({15, 8}, rc::float64)}};
   for (const auto& [word, f, x] : cases) {
     const std::string with = plan_without("", f, x);
     EXPECT_NE(plan_without(word, f, x), with) << word;
