@@ -1,16 +1,14 @@
-// What explain shows: steps with their runs, inside of loops and branches, too, and never more than the machine can do.
+// What explain shows: steps with their runs, inside of loops and branches, too, and what they compute and move.
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compile/costs.h"
 #include "support/expect_tensor.h"
 #include "support/lane_kernels.h"
 
@@ -50,24 +48,16 @@ std::vector<std::string> columns_of(const std::string& line) {
   }
   return all;
 }
-/// What the lines count fits into the time that they say. The shares that explain shows are cut at 100 %, so they are
-/// computed again here. Eight times too much is let pass: the machine's speed is measured while other programs run.
-void expect_within_limits(const std::vector<std::string>& lines) {
-  constexpr double most = 8;
-  std::size_t steps = 0;
-  for (const std::string& line : lines) {
-    const std::vector<std::string> columns = columns_of(line);
-    if (columns.size() < 6 || columns[0] == "us") continue;
-    const auto number = [&](std::size_t i) { return std::strtod(columns[i].c_str(), nullptr); };
-    const double seconds = number(0) * 1e-6, threads = static_cast<double>(rc::num_threads());
-    const std::size_t times = columns[5].find(" x ");
-    const double runs = times == std::string::npos ? 1 : number(5);
-    using namespace rc::compiled;
-    EXPECT_LE(number(3) / seconds, most * copied_bytes_per_second(number(3) / runs, true)) << line;
-    EXPECT_LE(number(2) / seconds, most * threads * operations_per_second(rc::float32)) << line;
-    ++steps;
-  }
-  EXPECT_GT(steps, 0U) << text_of(lines);
+/// What the line of a step counts. The times beside it are the machine's: no test asks for them. Explain's shares of
+/// the machine's limit are at most 100 %, since a step that ran faster than the limit was measured sets it.
+void expect_counts(const std::vector<std::string>& lines, const std::string& step, const std::string& flops,
+                   const std::string& bytes) {
+  const auto line = std::ranges::find_if(lines, [&](const std::string& one) { return one.ends_with(step); });
+  ASSERT_NE(line, lines.end()) << step << " is no step of\n" << text_of(lines);
+  const std::vector<std::string> columns = columns_of(*line);
+  ASSERT_EQ(columns.size(), 6U) << *line;
+  EXPECT_EQ(columns[2], flops) << *line;
+  EXPECT_EQ(columns[3], bytes) << *line;
 }
 
 TEST(Explanation, ShowsTheStepsInsideALoopWithTheirRuns) {
@@ -77,8 +67,7 @@ TEST(Explanation, ShowsTheStepsInsideALoopWithTheirRuns) {
   };
   const auto fast = rc::compile(f);
   const std::vector<std::string> lines = lines_of(fast.explain(rc::randn({5, 5})));
-  EXPECT_TRUE(has_step(lines, "  7 x svdvals f32[5]")) << text_of(lines);
-  expect_within_limits(lines);
+  expect_counts(lines, "  7 x svdvals f32[5]", "-", "840");  // 25 floats are read and 5 written, 7 times
 }
 
 TEST(Explanation, CountsTheTurnsOfLoopsOfUnknownLength) {
@@ -100,15 +89,16 @@ TEST(Explanation, CountsTheTurnsOfALoopInLanes) {
   const auto fast = rc::compile(rc::vmap(counts));
   const std::vector<std::string> lines = lines_of(fast.explain(rc::randn({300}), rc::arange(0, 300)));
   EXPECT_TRUE(has_step(lines, ", 299 turns")) << text_of(lines);
-  expect_within_limits(lines);
 }
 
-TEST(Explanation, SaysNoMoreThanTheMachineCanDo) {
+TEST(Explanation, CountsWhatStepsComputeAndMove) {
   const auto f = [](const Tensor& x) { return rc::matmul(rc::sort(x, 0).first, x).exp().cumsum(0); };
-  const auto fast = rc::compile(f);
-  for (const std::int64_t n : {2, 20, 60, 200, 700}) expect_within_limits(lines_of(fast.explain(rc::randn({n, n}))));
+  const std::vector<std::string> lines = lines_of(rc::compile(f).explain(rc::randn({20, 20})));
+  expect_counts(lines, "matmul f32[20,20]", "1.6e+04", "4.8e+03");  // 2 x 20 x 20 x 20; three matrices
+  expect_counts(lines, "exp f32[20,20]", "400", "3.2e+03");
+  expect_counts(lines, "sort f32[20,20] i64[20,20]", "-", "6.4e+03");
   const auto wide = rc::compile([](const Tensor& x) { return rc::sort(x + 1).first.sum(); });
-  for (const std::int64_t n : {17, 5000, 3'000'000}) expect_within_limits(lines_of(wide.explain(rc::randn({n}))));
+  expect_counts(lines_of(wide.explain(rc::randn({3'000'000}))), "sum f32[]", "3e+06", "1.2e+07");
 }
 
 }  // namespace
