@@ -250,7 +250,7 @@ class Run {
       refuse("it leaves the outer axis");
     const bool is_of_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
     if (e.inputs.empty() && !is_of_lanes && sizes_.reads_lanes(e)) refuse("it counts the lanes");
-    const OwnedParameters numbers = sizes_.put(e);
+    const OwnedParameters numbers = sizes_.put(e, body_.types);
     const Op op{&rules, numbers.get()};
     const std::size_t required = to_.required.size();
     std::vector<const Elements*> operands;
@@ -412,7 +412,7 @@ class Run {
     for (std::size_t k = 0; k < operands.size(); ++k)
       if (!((moved >> k) & 1U) && depends_on_lanes(e.inputs[k])) return;
     const LaneSizes sizes(whole_, lanes_that_tell(e, {e.rules->parameters, op.parameters}), options_);
-    const OwnedParameters numbers = sizes.put(e);
+    const OwnedParameters numbers = sizes.put(e, body_.types);
     std::vector<Memory> in;
     std::vector<Strided> values;
     Types types;
@@ -545,7 +545,7 @@ class Run {
   void require_same_numbers_of_many(const Equation& e, Op op, const std::vector<const Elements*>& operands,
                                     const std::vector<Elements>& results) const {
     const LaneSizes sizes(whole_, lanes_that_tell(e, {e.rules->parameters, op.parameters}), options_);
-    const OwnedParameters numbers = sizes.put(e);
+    const OwnedParameters numbers = sizes.put(e, body_.types);
     std::vector<Memory> in, out;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const AxisOfLanes few = axis_of_lanes(e.inputs[k], sizes_), many = axis_of_lanes(e.inputs[k], sizes);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "primitive/interpreter.h"
+
 namespace ricci::compiled {
 std::vector<Size> LaneSizes::of_inputs(const ProgramBody& body, const ExpandOptions& options) {
   std::vector<Size> sizes;
@@ -112,14 +114,35 @@ Type LaneSizes::put(Type type) const {
   return type;
 }
 
-OwnedParameters LaneSizes::put(const Equation& e) const {
+namespace {
+template <class Put>
+OwnedParameters with_sizes(const Equation& e, const Put& put) {
   struct Numbers final : ParameterVisitor {
-    const LaneSizes& sizes;
-    explicit Numbers(const LaneSizes& sizes) : ParameterVisitor(Mode::edits), sizes(sizes) {}
-    void size(Size& size) override { sizes.put(size); }
-  } numbers(*this);
-  if (!(table_ && e.has_symbols) && lane_.number <= 0 && outer_.number <= 0) return e.parameters;
+    const Put& put;
+    explicit Numbers(const Put& put) : ParameterVisitor(Mode::edits), put(put) {}
+    void size(Size& size) override { put(size); }
+  } numbers(put);
   return {e.rules->parameters, e.parameters.get(), numbers};
+}
+}  // namespace
+
+/// Whether the type rule gives what the program says.
+bool LaneSizes::fits(const Equation& e, const OwnedParameters& parameters, const std::vector<Type>& types) const try {
+  const auto here = [&](Variable v) { return put(types[static_cast<std::size_t>(v)]); };
+  Types in;
+  for (const Variable v : e.inputs) in.push_back(here(v));
+  const auto has_shape = [&](const Type& found, Variable v) { return found.shape == here(v).shape; };
+  return std::ranges::equal(types_of(Op{e.rules, parameters.get()}, in), e.outputs, has_shape);
+} catch (const Error&) { return false; }
+
+OwnedParameters LaneSizes::put(const Equation& e, const std::vector<Type>& types) const {
+  const bool has_numbers = lane_.number > 0 || outer_.number > 0, has_symbols = table_ && e.has_symbols;
+  const auto put_symbols = [&](Size& size) {
+    if (size.is_symbol()) put(size);
+  };
+  OwnedParameters others = has_symbols ? with_sizes(e, put_symbols) : e.parameters;
+  if (!has_numbers || fits(e, others, types)) return others;
+  return with_sizes(e, [&](Size& size) { put(size); });
 }
 
 }  // namespace ricci::compiled

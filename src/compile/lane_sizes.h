@@ -104,12 +104,15 @@ class LaneSizes {
     else if (outer_.is_number(size)) size = outer_count;
   }
   Type put(Type type) const;
-  /// The parameters in numbers.
-  OwnedParameters put(const Equation& e) const;
+  /// The parameters in numbers. One that is the number of the lanes is another number, as the 10 in x[10] of ten
+  /// examples, if the type rule then gives what the program says; else it is that of the lanes. `types`: of the
+  /// program's variables.
+  OwnedParameters put(const Equation& e, const std::vector<Type>& types) const;
 
  private:
   bool depends(Size size, const OpenSize& open, const std::vector<Size>& with_more) const;
   bool changes_with(Size size, const std::vector<Size>& others) const;
+  bool fits(const Equation& e, const OwnedParameters& parameters, const std::vector<Type>& types) const;
 
   const SymbolTable* table_;
   std::int64_t lanes_;

@@ -132,7 +132,7 @@ struct Group {
     const LaneSizes sizes(whole, count, known);
     auto body = std::make_unique<ProgramBody>(part.body());
     for (Type& type : body->types) type = sizes.put(type);
-    for (Equation& e : body->equations) e.parameters = sizes.put(e), e.has_symbols = false;
+    for (Equation& e : body->equations) e.parameters = sizes.put(e, part.body().types), e.has_symbols = false;
     body->symbols = nullptr;
     return Program(Shared<const ProgramBody>(body.release()));
   }

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "support/expect_tensor.h"
 #include "support/golden.h"
 #include "support/lane_kernels.h"
 #include "support/threads.h"
@@ -183,6 +184,19 @@ TEST_F(LaneSteps, ErrorsOfValuesAreThoseOfTheOperation) {
     ADD_FAILURE() << "threw nothing";
   } catch (const rc::ValueError& error) {
     EXPECT_NE(std::string(error.what()).find("is not positive definite"), std::string::npos) << error.what();
+  }
+}
+
+// The number of examples may be an index, too: the 10 in x[10] is not the number of ten examples.
+TEST_F(LaneSteps, ANumberOfExamplesMayBeAnIndexToo) {
+  const auto f = [](const Tensor& x) {
+    return rc::cat({x.slice(0, 9, 14) * x[10], sin(x[9] + x.slice(0, 10, 13))});
+  };
+  for (const std::int64_t examples : {9, 10, 11, 13, 14}) {
+    const Tensor x = rc::linspace(-1, 2, examples * 15, rc::float64).reshape({examples, 15});
+    const auto fast = rc::compile(rc::vmap(f));
+    for (int call = 0; call < 2; ++call) testing_support::expect_equal(fast(x), rc::vmap(f)(x));
+    EXPECT_EQ(fast.plan(x).steps(), 1U) << examples << " examples: " << fast.plan(x);
   }
 }
 
