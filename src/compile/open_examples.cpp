@@ -76,10 +76,35 @@ std::string text_of(const Type& type, const SymbolTable& table) {
   return std::string(short_name(type.dtype)) + "[" + sizes + "]";
 }
 
-/// The first equation in which examples may know of each other; null: there is none.
-const Equation* first_of_several(const ProgramBody& body, const Examples& examples) {
-  const auto found = std::ranges::find_if(body.equations, [&](const Equation& e) { return !examples.are_apart_in(e); });
-  return found == body.equations.end() ? nullptr : &*found;
+/// What the user may have written where examples know of each other, with what to write instead.
+std::string remedy(const ProgramBody& body, const Equation& e) {
+  const void* const op = e.parameters.get();
+  const unsigned moved = e.rules->moves_elements ? e.rules->moves_elements(op) : 0;
+  const unsigned operands = (1U << std::min<std::size_t>(31, e.inputs.size())) - 1;
+  const bool chooses = moved != 0 && (moved & operands) != operands;  // by an operand
+  const bool counts = e.inputs.empty();                               // in which row an example stands
+  if (chooses || counts)
+    return "reading and writing at a place that each example computes does so (x[k], index_select, gather, index_put "
+           "under vmap); write it by all places, x[k] as where(arange(n) == k, x, 0).sum()";
+  const auto is_truth = [&](Variable v) { return body.types[at(v)].dtype == DType::boolean; };
+  if (e.rules->accumulation && std::ranges::all_of(e.inputs, is_truth))
+    return "a cond of each example asks whether any takes a branch; write where(condition, a, b)";
+  return "export what each example does by itself, or all for one number of them, without .open";
+}
+
+/// Throws for the first equation in which examples may know of each other: of a loop or a branch, for the first inside.
+void require_apart_in(const ProgramBody& body, const std::shared_ptr<const SymbolTable>& table, int unknown,
+                      const runs::Place& where) {
+  const Examples examples(body, table, unknown, true);
+  for (const Equation& e : body.equations) {
+    if (examples.are_apart_in(e)) continue;
+    for_each_program(e.op(), [&](const Program& inner) { require_apart_in(inner.body(), table, unknown, where); });
+    const Type& type = body.types[at(e.inputs.empty() ? e.outputs[0] : e.inputs[0])];
+    raise_own<NotImplementedError>("export_object: in " + std::string(e.rules->name) + " of " + text_of(type, *table) +
+                                       " examples may know of each other, and an object goes through them in blocks; " +
+                                       remedy(body, e),
+                                   where);
+  }
 }
 
 /// Throws unless the program with kernels computes each example by itself. `whole`: the program without kernels, whose
@@ -93,16 +118,9 @@ void require_apart(const ProgramBody& body, const ProgramBody& whole, const std:
                                 " is a result without examples in front; give it as one for each example, or export "
                                 "it as a function of its own",
                             where);
-  const Equation* const in_kernels = first_of_several(body, examples);
-  if (!in_kernels) return;
-  const Equation* const found = first_of_several(whole, Examples(whole, table, unknown, true));
-  const Equation& e = found ? *found : *in_kernels;
-  const Type& type = (found ? whole : body).types[at(e.inputs.empty() ? e.outputs[0] : e.inputs[0])];
-  raise_own<NotImplementedError>("export_object: in " + std::string(e.rules->name) + " of " + text_of(type, *table) +
-                                     " examples may know of each other, and an object goes through them in blocks; "
-                                     "export what each example does by itself, or all for one number of them, without "
-                                     ".open",
-                                 where);
+  if (std::ranges::all_of(body.equations, [&](const Equation& e) { return examples.are_apart_in(e); })) return;
+  require_apart_in(whole, table, unknown, where);
+  require_apart_in(body, table, unknown, where);
 }
 
 /// So many fill the registers of each kernel.

@@ -217,12 +217,13 @@ TEST_F(OpenSizes, LeaveThePlansOfTheFunctionAsTheyAre) {
 TEST_F(OpenSizes, RefuseFunctionsWhoseExamplesKnowOfEachOther) {
   Exports exports;
   const Tensor x = rc::ones({20, 3});
-  const auto refuse = [&](const auto& f, const std::string& operation) {
+  const auto refuse = [&](const auto& f, const std::string& operation,
+                          const std::string& remedy = "export what each example does by itself, or all for one number "
+                                                      "of them, without .open") {
     expect_error<rc::NotImplementedError>(
         [&] { rc::export_object(rc::compile(f), exports.path("f"), {.open = 0}, x); },
         "export_object: in " + operation +
-            " examples may know of each other, and an object goes through them in blocks; export what each example "
-            "does by itself, or all for one number of them, without .open{at}",
+            " examples may know of each other, and an object goes through them in blocks; " + remedy + "{at}",
         {x});
   };
   refuse([](const Tensor& v) { return v - v.mean({0}, true); }, "mean of f32[s0,3]");
@@ -230,6 +231,22 @@ TEST_F(OpenSizes, RefuseFunctionsWhoseExamplesKnowOfEachOther) {
   refuse([](const Tensor& v) { return cumsum(v, 0); }, "cumsum of f32[s0,3]");
   refuse([](const Tensor& v) { return v * dot(v.select(1, 0), v.select(1, 1)); }, "matmul of f32[s0]");
   refuse([](const Tensor& v) { return v * matmul(v.select(1, 0), v); }, "matmul of f32[3,s0]");
+  const std::string places =
+      "reading and writing at a place that each example computes does so (x[k], index_select, gather, index_put under "
+      "vmap); write it by all places, x[k] as where(arange(n) == k, x, 0).sum()";
+  const auto place_of = [](const Tensor& v) { return argmax(v); };
+  const Tensor table = rc::ones({5});
+  refuse(rc::vmap([&](const Tensor& v) { return v.index({place_of(v)}); }), "arange_integers of i64[s0]", places);
+  refuse(rc::vmap([&](const Tensor& v) { return table.index({place_of(v)}); }), "index of f32[5]", places);
+  refuse(rc::vmap([&](const Tensor& v) {
+           const auto turn = [&](const Tensor& k, const Tensor& sum) { return sum + v.index({k}); };
+           return rc::fori_loop(0, 3, turn, v[0] * 0);
+         }),
+         "index of f32[3,s0]", places);
+  const auto twice = [](const Tensor& v) { return v * 2; };
+  const auto sine = [](const Tensor& v) { return sin(v); };
+  refuse(rc::vmap([&](const Tensor& v) { return rc::cond(v[0] > 0, twice, sine, v); }), "any of bool[s0]",
+         "a cond of each example asks whether any takes a branch; write where(condition, a, b)");
   EXPECT_TRUE(std::filesystem::is_empty(exports.path("")));
 }
 
