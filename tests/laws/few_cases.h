@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cases.h"
 #include "compile/words.h"
+#include "ricci/primitive/formula.h"
 #include "ricci/primitive/loop_table.h"
 
 namespace laws {
@@ -33,19 +35,30 @@ inline std::vector<Case> with_elements(std::vector<Case> cases) {
   return cases;
 }
 
-/// All cases. Where registers are narrower than the library's, the one that the operation's name chooses: such code
-/// differs from the library's in the number of lanes, whatever the operation.
+/// Without those, but for the first, whose formula has hundreds of steps: their machine code takes seconds to make.
+inline std::vector<Case> with_one_long_formula(std::vector<Case> cases) {
+  constexpr std::size_t many = 400;
+  bool has_one = false;
+  std::erase_if(cases, [&](const Case& c) {
+    const bool is_long = c.rules->formula && c.rules->formula(c.parameters.get()).steps.size() > many;
+    return is_long && std::exchange(has_one, true);
+  });
+  return cases;
+}
+
+/// All cases, of long formulas one. Where registers are narrower than the library's, the one that the operation's name
+/// chooses: such code differs from the library's in the number of lanes, whatever the operation.
 inline std::vector<Case> cases_to_compile(const ricci::Rules& rules) {
-  std::vector<Case> all = cases_of(rules);
+  std::vector<Case> all = with_one_long_formula(cases_of(rules));
   if (!ricci::compiled::has_narrow_registers()) return all;
   const std::vector<Case> some = with_elements(all);
   return some.empty() ? all : std::vector<Case>{some[chosen_by_name(rules, some.size())]};
 }
 
-/// All cases; of an elementwise operation without parameters, whose cases differ in shapes alone, the first and one
-/// that its name chooses.
+/// All cases, of long formulas one; of an elementwise operation without parameters, whose cases differ in shapes alone,
+/// the first and one that its name chooses.
 inline std::vector<Case> cases_of_few_shapes(const ricci::Rules& rules) {
-  std::vector<Case> all = cases_of(rules);
+  std::vector<Case> all = with_one_long_formula(cases_of(rules));
   if (rules.kind != ricci::Kind::elementwise || rules.parameters.size > 0 || all.size() < 2) return all;
   return {all[0], all[1 + chosen_by_name(rules, all.size() - 1)]};
 }
