@@ -83,7 +83,7 @@ struct Whole {
   runs::Place where;
   bool calls_library;
   Workspace workspace = {};
-  RecordedNest nest = nullptr;            // of the equation that is planned
+  OriginRef origin = nullptr;             // of the equation that is planned
   int loops = 0;                          // around it
   double operations_in_place = 0;         // of kernels whose code stands where it runs
   std::vector<WorkspacePart> rooms = {};  // that serve one step
@@ -200,9 +200,9 @@ class Planner {
   Location room_for(Variable v) { return room(bytes_of(type(v)), lifetimes_.last_use(v)); }
 
   void run(const Equation& e) {
-    const RecordedNest around = std::exchange(whole_.nest, joined(e.nest, whole_.nest));
+    const OriginRef around = std::exchange(whole_.origin, joined(e.origin, whole_.origin));
     plan(e);
-    whole_.nest = around;
+    whole_.origin = around;
   }
   void plan(const Equation& e) {
     if (!e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
@@ -852,7 +852,7 @@ class Planner {
     loop.truth = room(1, now_);
     loop.limit = whole_.planned.plan.limits.size();
     whole_.planned.plan.limits.push_back(loop.most_turns);
-    whole_.planned.limited.push_back({name, whole_.nest});
+    whole_.planned.limited.push_back({name, whole_.origin});
     ++whole_.loops;
     loop.condition = steps_of(condition, state, {loop.truth});
     --whole_.loops;

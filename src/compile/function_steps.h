@@ -27,10 +27,10 @@ struct PlannedFunction {
   std::vector<Program> programs = {};    ///< whose kernels steps run
   std::vector<LibraryCall> calls = {};   ///< by the numbers of steps
   std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own
-  /// A loop, as errors name it, and the transforms inside which it and what it stands in were recorded.
+  /// A loop, as errors name it, and where it and what it stands in come from.
   struct Limited {
     const char* name;
-    RecordedNest nest;
+    OriginRef origin;
   };
   std::vector<Limited> limited = {};  ///< by limit of the plan
 };

@@ -108,7 +108,7 @@ struct Group {
     const Equation& loop = part.body().equations[0];
     Types operands;
     for (const Variable v : loop.inputs) operands.push_back(part.body().types[at(v)]);
-    const RunsInside inside(loop.nest);
+    const RunsEquation runs(loop.origin);
     runs::raise_at_limit(Facts<TurnsOf>::of(*loop.rules)(loop.parameters.get(), operands).name, limit);
   }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
@@ -438,7 +438,7 @@ class Grouping {
     std::map<std::pair<std::size_t, std::size_t>, std::ptrdiff_t> counts;
     for (std::size_t i = 0; i < apart_.size(); ++i) {
       const Equation& e = body_.equations[i];
-      if (!apart_[i] || !computes(e, options_)) continue;
+      if (!apart_[i] || e.outputs.empty() || !computes(e, options_)) continue;
       const Shape& shape = body_.types[at(e.outputs[0])].shape;
       std::vector<std::size_t> open;  // numbers in `all`, by axis
       for (const Size size : shape) {

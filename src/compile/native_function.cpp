@@ -171,7 +171,7 @@ class NativeFunction {
     // To go through so many turns once more, equation by equation, takes long.
     if (answer >= first_limit) {
       const std::size_t loop = at(answer - first_limit);
-      const RunsInside inside(planned_.limited[loop].nest);
+      const RunsEquation runs(planned_.limited[loop].origin);
       runs::raise_at_limit(planned_.limited[loop].name, planned_.plan.limits[loop]);
     }
     if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
@@ -348,6 +348,7 @@ std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, con
 bool NativeFunctions::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs,
                           Tensors& results) {
   const Plan plan = plan_of(sizes);
+  const RunsEquation at_sizes(nullptr, sizes_of_run(sizes.get()));  // in which the plan's are numbers
   if (plan.function) results = plan.function->results_of(inputs);
   else if (plan.program) results = function::run_call(*plan.program, inputs);
   return plan.function || plan.program;

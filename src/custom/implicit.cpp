@@ -51,6 +51,9 @@ Closure close(const char* name, const AnyFunction& f, const AnyTree& x) {
 template <class G>
 AnyTree solution(const char* name, const char* rule, const AnyFunction& solve, const G& g, const AnyTree& y) {
   const AnyFunction function = call::kept_function<AnyTree, AnyTree>(g).kept();
+  const std::string with_remedy =
+      std::string(name) + "; a solver may use it through the function that it is given, or capture its detach()";
+  const With<&ThreadContext::rule> named{&with_remedy};
   const AnyTree found = solve(call::any_list(function, y));
   require_same_types(name, rule, call::walk(found), call::walk(y), "its argument");
   return map_leaves(number_like, found, y);

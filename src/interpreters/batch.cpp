@@ -9,6 +9,7 @@
 #include "interpreters/replay.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
+#include "primitive/origin.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
 
@@ -243,13 +244,21 @@ std::int64_t number_of_row(const ExampleNumbers& numbers, std::int64_t row) {
 
 Vmaps vmaps_of_kernel(const Shape& leading) {
   Vmaps vmaps;
-  for (const Interpreter* i = this_thread.of_the_user; i && i != this_thread.innermost; i = i->parent)
-    if (i->kind == ValueKind::batched) vmaps.insert(0, static_cast<const BatchInterpreter*>(i));
-  if (vmaps.size() > leading.size()) return {};
-  for (std::size_t axis = 0; axis < vmaps.size(); ++axis) {
-    const ExampleNumbers numbers = vmaps[axis]->numbers();
-    if (!(leading[axis] == static_cast<std::int64_t>(numbers.starts.size()) * numbers.each.host())) return {};
+  SmallVector<Size, 4> sizes;
+  for (const Interpreter* i = this_thread.of_the_user; i && i != this_thread.innermost; i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    vmaps.insert(0, static_cast<const BatchInterpreter*>(i));
+    const ExampleNumbers numbers = vmaps[0]->numbers();
+    sizes.insert(0, static_cast<std::int64_t>(numbers.starts.size()) * numbers.each.host());
   }
+  if (const RunsEquation* const run = this_thread.runs_equation; run && run->origin)
+    for (const Size size : run->origin->examples) {
+      vmaps.push_back(nullptr);
+      sizes.push_back(run->size_of(size));
+    }
+  if (vmaps.size() > leading.size()) return {};
+  for (std::size_t axis = 0; axis < vmaps.size(); ++axis)
+    if (leading[axis].raw() != sizes[axis].raw()) return {};
   return vmaps;
 }
 

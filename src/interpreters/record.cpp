@@ -332,6 +332,20 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 
 namespace {
 
+/// Whether errors of the operation may speak of values, or of what a program among its parameters does.
+bool may_fail(const Rules& rules) {
+  return rules.kind != Kind::elementwise && rules.kind != Kind::multilinear && !rules.is_view && !rules.accumulation;
+}
+
+/// Of the vmaps inside a level that the user's call was made in, outermost first.
+SmallVector<Size, 2> examples_of_call(Level level) {
+  SmallVector<Size, 2> examples;
+  const Interpreter* const call = this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost;
+  for (const Interpreter* i = call; i && i->level > level; i = i->parent)
+    if (i->kind == ValueKind::batched) examples.insert(0, static_cast<const BatchInterpreter*>(i)->size);
+  return examples;
+}
+
 /// A program among them may be one that runs at the sizes of a call: those are written into it.
 OwnedParameters parameters_to_write(Op op) {
   if (op.rules->kind != Kind::custom) return {op.rules->parameters, op.parameters};
@@ -360,7 +374,7 @@ Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
     results.push_back(new_node<Recorded>(level, type, v));
   }
   equation.has_symbols = has_symbols(op);
-  if (sees_everything()) equation.nest = nest_.now();
+  if (sees_everything()) equation.origin = origins_.now(may_fail(*op.rules), examples_of_call(level));
   body->equations.push_back(std::move(equation));
   return results;
 }

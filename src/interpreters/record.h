@@ -134,7 +134,7 @@ class RecordInterpreter final : public Interpreter {
   StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;
-  NestInside nest_{level};
+  OriginsInside origins_{level};
   const std::uint64_t last_identity_ = youngest_generator();  // of those that were there before
   std::vector<std::pair<Tensor, Strides>> strides_;
   std::optional<StreamScope> streams_;  // of a step

@@ -80,9 +80,11 @@ void require_not_set_aside(const Value& value, const char* op) {
   } else {
     return;
   }
+  const std::string rule = this_thread.rule ? *this_thread.rule : "a custom function";
+  const bool has_remedy = rule.find("; ") != std::string::npos;
   raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
-                        transform + ", which does not reach into " +
-                        (this_thread.rule ? *this_thread.rule : "a custom function") + "; pass it as an argument");
+                        transform + ", which does not reach into " + rule +
+                        (has_remedy ? "" : "; pass it as an argument"));
 }
 
 namespace custom {

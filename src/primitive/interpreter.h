@@ -19,6 +19,7 @@ namespace ricci {
 struct Entry {
   const char* name = nullptr;       // null: a level that another entry stands for
   std::int64_t axis = 0, size = 0;  // of vmap
+  Size examples = 0;                // its size, which may be a symbol of a recording around it
   const char* file = "";
   unsigned line = 0;
 };

@@ -18,7 +18,7 @@
 #include "primitive/call_site.h"
 #include "primitive/called.h"
 #include "primitive/interpreter.h"
-#include "primitive/recorded_nest.h"
+#include "primitive/origin.h"
 #include "ricci/caller.h"
 #include "tensor/symbols.h"
 
@@ -110,6 +110,8 @@ std::string to_string(const Frame& frame) {
 CallerPlace caller_place = nullptr;  // set once, when a binding is loaded
 
 std::string place_of_user() {
+  for (const RunsEquation* run = this_thread.runs_equation; run; run = run->outer)
+    if (run->origin && run->origin->site.is_known()) return run->origin->site.place();
   if (caller_place) return caller_place();
   const std::lock_guard lock(one_walk());
   Frame frame;
@@ -163,11 +165,19 @@ void for_each_entry(Level outside, const Add& add) {
   add_passes_inside(outside);
 }
 
+std::string to_string(const RecordedTransform& transform, const RunsEquation& run) {
+  std::string text = transform.name;
+  if (transform.examples)
+    if (const Size examples = run.size_of(*transform.examples); !examples.is_symbol())
+      text += " of " + std::to_string(examples.raw());
+  return text + transform.place;
+}
+
 std::string nest() {
   std::string text;
-  for (const RunsInside* run = this_thread.runs_inside; run; run = run->outer)
-    if (run->nest)
-      for (const std::string& transform : *run->nest) text += ", inside " + transform;
+  for (const RunsEquation* run = this_thread.runs_equation; run; run = run->outer)
+    if (run->origin && run->origin->nest)
+      for (const RecordedTransform& transform : *run->origin->nest) text += ", inside " + to_string(transform, *run);
   for_each_entry(0, [&](const Entry& entry) {
     if (is_of_the_user(entry)) text += ", inside " + to_string(entry);
   });
@@ -177,6 +187,11 @@ std::string nest() {
 }  // namespace
 
 CallSite CallSite::here() {
+  CallSite site;
+  if (caller_place) {
+    site.place_ = caller_place();
+    return site;
+  }
   struct Calls {
     std::array<std::uintptr_t, 1024> all;  // more are not looked at
     std::size_t count = 0;
@@ -188,12 +203,21 @@ CallSite CallSite::here() {
     return noted.count == noted.all.size() ? 1 : 0;
   };
   if (backtrace_state* state = debug_information()) backtrace_simple(state, 1, note, ignore, &calls);
-  CallSite site;
   site.calls_.assign(calls.all.begin(), calls.all.begin() + static_cast<std::ptrdiff_t>(calls.count));
   return site;
 }
 
+std::string CallSite::place() const {
+  if (!place_.empty()) return place_;
+  const std::lock_guard lock(one_walk());
+  Frame frame;
+  if (backtrace_state* const state = debug_information())
+    std::ranges::find_if(calls_, [&](std::uintptr_t call) { return find_frame(state, call, frame) != 0; });
+  return to_string(frame);
+}
+
 std::string CallSite::text() const {
+  if (!place_.empty()) return "a call (" + place_ + ")";
   const std::lock_guard lock(one_walk());
   backtrace_state* const state = debug_information();
   const auto name_at = [&](std::uintptr_t call) {
@@ -222,11 +246,7 @@ namespace {
 
 /// Guards ask the user's calls, of which the layer that leaves them knows nothing.
 [[maybe_unused]] const bool guards_know_their_calls = [] {
-  origin_of_guards = [] {
-    if (caller_place)
-      return std::function<std::string()>([place = caller_place()] { return "a call (" + place + ")"; });
-    return std::function<std::string()>([site = CallSite::here()] { return site.text(); });
-  };
+  origin_of_guards = [] { return std::function<std::string()>([site = CallSite::here()] { return site.text(); }); };
   return true;
 }();
 
@@ -234,36 +254,116 @@ namespace {
 
 void set_caller_place(CallerPlace place) { caller_place = place; }
 
-RunsInside::RunsInside(const RecordedNest& recorded)
-    : nest(recorded), around(current_level()), outer(this_thread.runs_inside) {}
+RunsEquation::RunsEquation(const Origin* from, const SizesOfRun& sizes_of_run)
+    : origin(from),
+      sizes(sizes_of_run),
+      around(current_level()),
+      outer(this_thread.runs_equation),
+      called_(this_thread.called || !from ? this_thread.called : from->called) {}
 
-RecordedNest joined(const RecordedNest& inner, const RecordedNest& outer) {
-  if (!inner || !outer) return inner ? inner : outer;
-  std::vector<std::string> all = *inner;
-  all.insert(all.end(), outer->begin(), outer->end());
-  return std::make_shared<const std::vector<std::string>>(std::move(all));
+Size RunsEquation::size_of(Size size) const {
+  for (const RunsEquation* run = this; run && size.is_symbol(); run = run->outer) {
+    const auto [table, inputs] = run->sizes;
+    if (!table) continue;
+    const bool knows = static_cast<std::size_t>(size.symbol_index()) < table->symbols();
+    return knows ? table->evaluate(size, inputs) : size;
+  }
+  return size;
 }
 
-RecordedNest NestInside::now() {
-  std::vector<std::uint64_t> entries;
-  std::vector<RecordedNest> of_equations;
-  for (const RunsInside* run = this_thread.runs_inside; run && run->around >= outside_; run = run->outer)
-    if (run->nest) of_equations.push_back(run->nest);
-  const auto address = [](const char* text) { return reinterpret_cast<std::uintptr_t>(text); };
+OriginRef joined(const OriginRef& inner, const OriginRef& outer) {
+  if (!inner || !outer) return inner ? inner : outer;
+  Origin both = *inner;
+  if (outer->called) both.called = outer->called;
+  if (!both.site.is_known()) both.site = outer->site;
+  if (both.nest && outer->nest) {
+    std::vector<RecordedTransform> all = *both.nest;
+    all.insert(all.end(), outer->nest->begin(), outer->nest->end());
+    both.nest = std::make_shared<const std::vector<RecordedTransform>>(std::move(all));
+  } else if (outer->nest) {
+    both.nest = outer->nest;
+  }
+  return std::make_shared<const Origin>(std::move(both));
+}
+
+OriginRef with_sizes(const OriginRef& origin, const std::function<Size(Size)>& size_of) {
+  if (!origin) return origin;
+  const auto is_open = [](const RecordedTransform& t) { return t.examples && t.examples->is_symbol(); };
+  const bool has_open_nest = origin->nest && std::ranges::any_of(*origin->nest, is_open);
+  if (!has_open_nest && std::ranges::none_of(origin->examples, &Size::is_symbol)) return origin;
+  Origin other = *origin;
+  for (Size& size : other.examples) size = size_of(size);
+  if (has_open_nest) {
+    std::vector<RecordedTransform> nest = *origin->nest;
+    for (RecordedTransform& transform : nest)
+      if (transform.examples) transform.examples = size_of(*transform.examples);
+    other.nest = std::make_shared<const std::vector<RecordedTransform>>(std::move(nest));
+  }
+  return std::make_shared<const Origin>(std::move(other));
+}
+
+namespace {
+
+/// run(run) for the equations that run inside a level, the innermost first.
+template <class F>
+void for_each_run(Level outside, const F& f) {
+  for (const RunsEquation* run = this_thread.runs_equation; run && run->around >= outside; run = run->outer)
+    if (run->origin) f(*run);
+}
+
+}  // namespace
+
+RecordedNest OriginsInside::nest() {
+  std::vector<std::uint64_t> key;
+  const auto address = [](const void* of) { return reinterpret_cast<std::uintptr_t>(of); };
+  const auto add = [&](Size size) { key.push_back(static_cast<std::uint64_t>(size.raw())); };
+  for_each_run(outside_, [&](const RunsEquation& run) {
+    key.push_back(address(run.origin->nest.get()));
+    std::ranges::for_each(run.sizes.inputs, add);
+  });
   for_each_entry(outside_, [&](const Entry& e) {
     for (const std::uint64_t word : {address(e.name), address(e.file), std::uint64_t{e.line}, std::uint64_t(e.axis)})
-      entries.push_back(word);
+      key.push_back(word);
+    add(e.examples);
   });
-  if (entries == entries_ && of_equations == of_equations_) return nest_;
-  std::vector<std::string> all;
-  for (const RecordedNest& nest : of_equations) all.insert(all.end(), nest->begin(), nest->end());
+  if (key == key_) return nest_;
+  std::vector<RecordedTransform> all;
+  for_each_run(outside_, [&](const RunsEquation& run) {
+    if (!run.origin->nest) return;
+    for (RecordedTransform transform : *run.origin->nest) {
+      if (transform.examples) transform.examples = run.size_of(*transform.examples);
+      all.push_back(std::move(transform));
+    }
+  });
   for_each_entry(outside_, [&](const Entry& e) {
     if (!is_of_the_user(e)) return;
     const bool is_vmap = std::string_view(e.name) == "vmap";
-    all.push_back(e.name + (is_vmap ? " over axis " + std::to_string(e.axis) : std::string()) + at(e.file, e.line));
+    all.push_back({.name = e.name + (is_vmap ? " over axis " + std::to_string(e.axis) : std::string()),
+                   .examples = is_vmap ? std::optional(e.examples) : std::nullopt,
+                   .place = at(e.file, e.line)});
   });
-  entries_ = std::move(entries), of_equations_ = std::move(of_equations);
-  return nest_ = all.empty() ? nullptr : std::make_shared<const std::vector<std::string>>(std::move(all));
+  key_ = std::move(key);
+  return nest_ = all.empty() ? nullptr : std::make_shared<const std::vector<RecordedTransform>>(std::move(all));
+}
+
+OriginRef OriginsInside::now(bool may_fail, const SmallVector<Size, 2>& examples) {
+  Origin origin{.called = this_thread.called, .nest = nest()};
+  const RunsEquation* innermost = nullptr;
+  for_each_run(outside_, [&](const RunsEquation& run) {
+    if (!innermost) innermost = &run;
+    if (may_fail && !origin.site.is_known()) origin.site = run.origin->site;
+  });
+  if (!may_fail) {
+    const bool is_empty = !origin.called && !origin.nest;
+    if (!last_ || last_->called != origin.called || last_->nest != origin.nest)
+      last_ = is_empty ? nullptr : std::make_shared<const Origin>(std::move(origin));
+    return is_empty ? nullptr : last_;
+  }
+  origin.examples = examples;
+  if (innermost)
+    for (const Size size : innermost->origin->examples) origin.examples.push_back(innermost->size_of(size));
+  if (!origin.site.is_known()) origin.site = CallSite::here();
+  return std::make_shared<const Origin>(std::move(origin));
 }
 
 BackwardPass::BackwardPass(const Entry& transform)

@@ -16,7 +16,7 @@ class CatchesCaptures;
 class DrawSource;
 class Interpreter;
 class OwnStreams;
-class RunsInside;
+class RunsEquation;
 class UserFunctionInRule;
 struct SetAside;
 
@@ -45,7 +45,7 @@ struct ThreadContext {
   // ── what errors name, and what is looked for ──
   const char* called = nullptr;             // the operation that the user called
   const BackwardPass* backward = nullptr;   // the innermost one
-  const RunsInside* runs_inside = nullptr;  // the nest that the innermost running equation was recorded in
+  const RunsEquation* runs_equation = nullptr;  // the innermost one
   int searches_for_nan = 0;                 // how many detect_anomaly live
   int typing_depth = -1;  // of conditionals in a branch that is written down for its type; -1: none is
 };

@@ -88,7 +88,7 @@ class Inlining {
     for (Equation e : called.equations) {
       for (Variable& v : e.inputs) v = numbers[at(v)];
       for (Variable& v : e.outputs) v = define(v);
-      e.nest = joined(e.nest, call.nest);
+      e.origin = joined(e.origin, call.origin);
       add(std::move(e));
     }
     all_fit_ = all_fitted;

@@ -294,6 +294,7 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
     sizes = sizes_of_call(body, inputs);
     check_sizes(body, *sizes, inputs);
   }
+  const SizesOfRun for_errors = sizes_of_run(sizes.get());
   RunningVariables variables(body);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     variables.set(body.inputs[i], without_switched_off(inputs[i], "program"));
@@ -303,7 +304,7 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
     Tensors operands;
     for (Variable v : e.inputs) operands.push_back(variables.use(v));
     step(e, operands, [&] {
-      const RunsInside inside(e.nest);
+      const RunsEquation runs(e.origin, for_errors);
       const OwnedParameters parameters = parameters_in_call(e, sizes);
       Tensors results = apply_last({e.rules, parameters.get()}, operands);
       if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());

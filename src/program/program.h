@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "primitive/recorded_nest.h"
+#include "primitive/origin.h"
 #include "program/made_once.h"
 #include "program/pruning.h"
 #include "program/sizes.h"
@@ -25,8 +25,8 @@ struct Equation {
   OwnedParameters parameters;
   SmallVector<Variable, 3> inputs;
   SmallVector<Variable, 2> outputs;
-  bool has_symbols = false;     // among the parameters' sizes
-  RecordedNest nest = nullptr;  // the transforms between it and the recording; for errors
+  bool has_symbols = false;    // among the parameters' sizes
+  OriginRef origin = nullptr;  // for errors
   Op op() const { return {rules, parameters.get()}; }
 };
 

@@ -48,8 +48,14 @@ ProgramBody with_edited_sizes(const ProgramBody& old, ParameterVisitor& edits) {
   ProgramBody body = old;
   for (Type& type : body.types)
     for (Size& size : type.shape) edits.size(size);
-  for (Equation& e : body.equations)
+  const auto edited = [&](Size size) {
+    edits.size(size);
+    return size;
+  };
+  for (Equation& e : body.equations) {
     e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get(), edits);
+    e.origin = with_sizes(e.origin, edited);
+  }
   return body;
 }
 

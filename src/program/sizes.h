@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "primitive/origin.h"
 #include "ricci/primitive/parameters.h"
 #include "tensor/symbols.h"
 
@@ -32,6 +33,11 @@ class CallSizes {
   std::vector<Size> inputs_;
   mutable std::vector<std::atomic<std::int64_t>> known_;  // by symbol
 };
+
+/// For errors; null: sizes are what they are around.
+inline SizesOfRun sizes_of_run(const CallSizes* sizes) {
+  return sizes ? SizesOfRun{&sizes->table(), sizes->inputs()} : SizesOfRun{};
+}
 
 /// Puts the sizes of a call among parameters. Programs there are not copied: they take the sizes along.
 class PutSizes final : public ParameterVisitor {

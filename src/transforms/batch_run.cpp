@@ -297,6 +297,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
   const Size examples_of_run = s.whole.value_or(s.size);
+  entry.examples = examples_of_run;
   entry.size = examples_of_run.hint();
   const Parts parts = s.options.lanes == Lanes::split ? Parts::values : s.ragged ? Parts::sizes : Parts::nowhere;
   if (s.parts.size() > 0) s.streams.restart();

@@ -194,7 +194,7 @@ TEST(RecordedCond, ASwitchChoosesAmongTheRowsOfItsBranches) {
   const rc::Program p = rc::trace(rc::vmap(f))(doubles({0.5, 2.5}));
   expect_error<rc::IndexError>([&] { p({doubles({1, 3, 0})}); },
                                "switch_case: index 3 is out of range for 3 branches; the legal range is [0, 2]\n"
-                               "  inside vmap over axis 0{at}");
+                               "  inside vmap over axis 0 of 3{at}");
 }
 
 TEST(RecordedCond, WhatAnExampleDrawsInABranchDoesNotDependOnTheOthers) {

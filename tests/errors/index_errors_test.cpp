@@ -122,7 +122,7 @@ TEST(IndexErrors, SayWhichExampleWhereBothAreMappedAcrossChunksAndNestedMaps) {
 TEST(IndexErrors, SayWhichExampleInCompiledFunctions) {
   const Tensor table = rc::ones({3, 2}), tables = rc::ones({4, 3}), places = rc::tensor({{0, 1}, {2, 7}});
   const auto expect = [&](const auto& f, const std::string& text) {
-    const std::string inside = "\n  inside vmap over axis 0{at}";
+    const std::string inside = "\n  inside vmap over axis 0 of 2{at}";
     expect_error<rc::IndexError>([&] { rc::compile(rc::vmap(f))(places); }, text + inside);
     expect_error<rc::IndexError>([&] { rc::trace(rc::vmap(f))(places)({places}); }, text + inside);
   };
@@ -136,11 +136,11 @@ TEST(IndexErrors, SayWhichExampleInCompiledFunctions) {
   expect_error<rc::IndexError>(
       [&] { rc::compile(rc::vmap(rc::vmap(read)))(tables.reshape({2, 2, 3}), rc::tensor({{0, 1}, {2, 3}})); },
       "index: index 3 in example [1,1] is out of range for axis 0 of f32[3]; the legal range is [-3, 2]\n"
-      "  inside vmap over axis 0{at}, inside vmap over axis 0{at}");
+      "  inside vmap over axis 0 of 2{at}, inside vmap over axis 0 of 2{at}");
   expect_error<rc::IndexError>(
       [&] { rc::compile(rc::vmap(rc::grad(read)))(tables, rc::tensor({0, 1, 5, 0})); },
       "index: index 5 in example 2 is out of range for axis 0 of f32[3]; the legal range is [-3, 2]\n"
-      "  inside grad{at}, inside vmap over axis 0{at}");
+      "  inside grad{at}, inside vmap over axis 0 of 4{at}");
 }
 
 /// An index that all examples share is of none of them, whatever its length.

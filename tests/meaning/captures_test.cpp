@@ -121,6 +121,25 @@ TEST(Captures, CountAlsoWhereTheFunctionCatchesWhatTheyThrow) {
 
 const std::string argument = "; pass it as an argument";
 
+/// A solver takes what it is given and nothing else: it cannot follow the advice to pass an argument.
+TEST(CaptureErrors, TellASolverWhatItMayUse) {
+  const Tensor w = doubles({4});
+  const auto root_of = [](Tensor a, Tensor captured) {
+    const auto newton = [captured](auto g, Tensor x) {
+      for (int i = 0; i < 20; ++i) x = x - g(x) / (2 * sqrt(captured));
+      return x;
+    };
+    const auto divide = [](auto g, Tensor y) { return y / g(rc::ones({1}, rc::float64)); };
+    return rc::custom_root([a](Tensor x) { return x * x - a; }, rc::ones({1}, rc::float64), newton, divide).sum();
+  };
+  expect_error<rc::TransformError>(
+      [&] { rc::grad([&](Tensor a) { return root_of(a, a); })(w); },
+      "sqrt: an operand f64[1] was captured: it belongs to grad{at}, which does not reach into custom_root; a solver "
+      "may use it through the function that it is given, or capture its detach()\n  inside grad{at}",
+      {w});
+  expect_close(rc::grad([&](Tensor a) { return root_of(a, a.detach()); })(w), doubles({0.25}));
+}
+
 TEST(CaptureErrors, NameTheCallThatWasWritten) {
   const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
   const auto text = [](const std::string& op, const std::string& type, const std::string& transform,

@@ -1,0 +1,86 @@
+// Where an equation of a program comes from, as errors say it: what the user called, at which line, and inside which
+// transforms it was recorded. Where the equation runs, errors say the same. Knows nothing of programs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "primitive/call_site.h"
+#include "primitive/thread_context.h"
+#include "ricci/shape.h"
+
+namespace ricci {
+
+class SymbolTable;
+
+/// As errors name it: `vmap over axis 0 of 64 (train.cpp:41)`.
+struct RecordedTransform {
+  std::string name;              // `grad`, `vmap over axis 0`
+  std::optional<Size> examples;  // of vmap
+  std::string place;             // ` (train.cpp:41)`
+};
+/// The innermost first. Null: there are none.
+using RecordedNest = std::shared_ptr<const std::vector<RecordedTransform>>;
+
+struct Origin {
+  const char* called = nullptr;  // the operation that the user called, where it is made of others; else null
+  CallSite site = {};            // of that call; unknown of an operation that takes all values of its operands
+  RecordedNest nest = nullptr;
+  SmallVector<Size, 2> examples = {};  // of the vmaps of the nest that the call was made in, outermost first
+};
+/// Null: nothing is known.
+using OriginRef = std::shared_ptr<const Origin>;
+
+/// That of an equation inside a program that another equation runs.
+OriginRef joined(const OriginRef& inner, const OriginRef& outer);
+/// The same with other sizes for its symbols.
+OriginRef with_sizes(const OriginRef& origin, const std::function<Size(Size)>& size_of);
+
+/// What symbols are in the call that runs a program. Without a table they are what they are around it.
+struct SizesOfRun {
+  const SymbolTable* table = nullptr;
+  std::span<const Size> inputs = {};
+};
+
+/// While it lives, an equation runs; or, without an origin, what was made of a program for these sizes.
+class RunsEquation {
+ public:
+  explicit RunsEquation(const OriginRef& origin, const SizesOfRun& sizes = {}) : RunsEquation(origin.get(), sizes) {}
+  RunsEquation(const Origin* origin, const SizesOfRun& sizes);
+  RunsEquation(const RunsEquation&) = delete;
+
+  const Origin* const origin;
+  const SizesOfRun sizes;
+  const Level around;  // the level it runs at
+  const RunsEquation* const outer;
+
+  /// A size of the origin in this run; a symbol where nobody knows.
+  Size size_of(Size size) const;
+
+ private:
+  const With<&ThreadContext::runs_equation> innermost_{this};
+  const With<&ThreadContext::called> called_;
+};
+
+/// Where the equations of a recording come from: most have what the one before has.
+class OriginsInside {
+ public:
+  explicit OriginsInside(Level recording) : outside_(recording) {}
+  /// Of the equation that is recorded now. `may_fail`: whether errors may speak of values of its operands.
+  OriginRef now(bool may_fail, const SmallVector<Size, 2>& examples);
+
+ private:
+  RecordedNest nest();
+
+  const Level outside_;
+  std::vector<std::uint64_t> key_ = {};  // of the last nest
+  RecordedNest nest_ = nullptr;
+  OriginRef last_ = nullptr;
+};
+
+}  // namespace ricci
