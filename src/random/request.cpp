@@ -114,6 +114,23 @@ Types checked(const char* op, std::initializer_list<Parameter> parameters) {
   return types;
 }
 
+class TypesOfParameters {
+ public:
+  explicit TypesOfParameters(const Types& types) {
+    for (const Type& type : types) pointers_.push_back(&type);
+  }
+  std::span<const Type* const> list() const { return {pointers_.data(), pointers_.size()}; }
+  /// What they promote to; the default dtype if all are numbers, or it is not floating.
+  DType dtype() const {
+    const bool numbers = std::ranges::all_of(pointers_, [](const Type* type) { return type->weak; });
+    const DType dtype = result_dtype(list());
+    return !numbers && is_floating(dtype) ? dtype : default_dtype();
+  }
+
+ private:
+  SmallVector<const Type*, 4> pointers_;
+};
+
 /// Half a step of uniform numbers (kernels/random.h).
 double half_step(DType dtype) {
   switch (dtype) {
@@ -141,18 +158,12 @@ Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype
 
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters) {
   const Types types = checked(noise.op(), parameters);
-  SmallVector<const Type*, 4> pointers;
-  bool numbers = true;
-  for (const Type& type : types) {
-    pointers.push_back(&type);
-    numbers &= type.weak;
-  }
-  const std::span<const Type* const> all{pointers.data(), pointers.size()};
-  const DType dtype = result_dtype(all);
-  return {noise, broadcast_shape(noise.op(), all), !numbers && is_floating(dtype) ? dtype : default_dtype()};
+  const TypesOfParameters all(types);
+  return {noise, broadcast_shape(noise.op(), all.list()), all.dtype()};
 }
 
-Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype) {
+Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape,
+                std::optional<DType> dtype) {
   const Types types = checked(noise.op(), parameters);
   require_sizes(noise.op(), shape);
   auto parameter = parameters.begin();
@@ -162,7 +173,7 @@ Request request(const Noise& noise, std::initializer_list<Parameter> parameters,
                         ", which does not broadcast to the shape " + to_string(shape) + "; ask for one that it does");
     ++parameter;
   }
-  return {noise, shape, dtype};
+  return {noise, shape, dtype ? *dtype : TypesOfParameters(types).dtype()};
 }
 
 void require_order(const char* op, const Tensor& low, const Tensor& high, bool must_differ) {

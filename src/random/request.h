@@ -39,11 +39,13 @@ struct Request {
   Tensor open_uniform() const;
 };
 
-/// The shape the parameters broadcast to, their floating type, float32 if all are numbers. TypeError if one is complex,
+/// The shape the parameters broadcast to, their floating type, the default dtype if all are numbers or integers.
+/// TypeError if one is complex,
 /// ValueError if they do not broadcast, if one is undefined, or an element out of its range.
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters);
-/// The given shape, to which the parameters must broadcast, and type.
-Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype);
+/// The given shape, to which the parameters must broadcast, and type; without one, as above.
+Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape,
+                std::optional<DType> dtype);
 
 /// Throws ValueError if both are numbers and `low` is above `high`, or not below it where they must differ.
 void require_order(const char* op, const Tensor& low, const Tensor& high, bool must_differ);

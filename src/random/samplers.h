@@ -105,7 +105,8 @@ Tensor sampled(std::index_sequence<I...>, const Noise& noise, const P&... p) {
   return sample<Sampler>(request(noise, {{p, Sampler::ranges[I].name, Sampler::ranges[I].range}...}), p...);
 }
 template <class Sampler, std::size_t... I, class... P>
-Tensor sampled_as(std::index_sequence<I...>, const Noise& noise, const Shape& shape, DType dtype, const P&... p) {
+Tensor sampled_as(std::index_sequence<I...>, const Noise& noise, const Shape& shape, std::optional<DType> dtype,
+                  const P&... p) {
   return sample<Sampler>(request(noise, {{p, Sampler::ranges[I].name, Sampler::ranges[I].range}...}, shape, dtype),
                          p...);
 }
@@ -116,9 +117,9 @@ template <class Sampler, class... P>
 Tensor sampled(const Noise& noise, const P&... p) {
   return samplers::sampled<Sampler>(std::index_sequence_for<P...>(), noise, p...);
 }
-/// A sample of this shape and type.
+/// A sample of this shape and type; none: the type follows from the parameters.
 template <class Sampler, class... P>
-Tensor sampled_as(const Noise& noise, const Shape& shape, DType dtype, const P&... p) {
+Tensor sampled_as(const Noise& noise, const Shape& shape, std::optional<DType> dtype, const P&... p) {
   return samplers::sampled_as<Sampler>(std::index_sequence_for<P...>(), noise, shape, dtype, p...);
 }
 

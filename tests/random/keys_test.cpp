@@ -46,6 +46,41 @@ TEST(Keys, GiveTheSameNumbersEachTimeAndOthersForOtherSeeds) {
   }
 }
 
+using Sampler = std::function<Tensor(Key, const Tensor& half)>;
+std::vector<std::pair<const char*, Sampler>> samplers_with_parameters() {
+  const rc::Shape shape = {4};
+  const auto sampler = [&](const char* name, auto sample) { return std::pair<const char*, Sampler>(name, sample); };
+  return {
+      sampler("uniform", [=](Key k, Tensor p) { return rc::uniform(k, p, 2, shape); }),
+      sampler("normal", [=](Key k, Tensor p) { return rc::normal(k, 0, p, shape); }),
+      sampler("log_normal", [=](Key k, Tensor p) { return rc::log_normal(k, p, 1, shape); }),
+      sampler("exponential", [=](Key k, Tensor p) { return rc::exponential(k, p, shape); }),
+      sampler("cauchy", [=](Key k, Tensor p) { return rc::cauchy(k, p, 1, shape); }),
+      sampler("laplace", [=](Key k, Tensor p) { return rc::laplace(k, p, 1, shape); }),
+      sampler("gumbel", [=](Key k, Tensor p) { return rc::gumbel(k, 0, p, shape); }),
+      sampler("truncated_normal", [=](Key k, Tensor p) { return rc::truncated_normal(k, -1, p, shape); }),
+      sampler("bernoulli", [=](Key k, Tensor p) { return rc::bernoulli(k, p, shape); }),
+      sampler("geometric", [=](Key k, Tensor p) { return rc::geometric(k, p, shape); }),
+      sampler("poisson", [=](Key k, Tensor p) { return rc::poisson(k, p, shape); }),
+      sampler("binomial", [=](Key k, Tensor p) { return rc::binomial(k, 10, p, shape); }),
+      sampler("gamma", [=](Key k, Tensor p) { return rc::gamma(k, p, shape); }),
+      sampler("beta", [=](Key k, Tensor p) { return rc::beta(k, 2, p, shape); }),
+  };
+}
+
+TEST(Keys, SamplersOfAShapeGiveTheDtypeOfTheirParameters) {
+  const auto half = [](rc::DType dtype) { return rc::full({4}, 0.5, dtype); };
+  for (const auto& [name, sample] : samplers_with_parameters()) {
+    SCOPED_TRACE(name);
+    for (const rc::DType dtype : {rc::float32, rc::float64}) EXPECT_EQ(sample(Key(1), half(dtype)).dtype(), dtype);
+    EXPECT_EQ(sample(Key(1), 0.5).dtype(), rc::float32);
+    expect_equal(sample(Key(1), half(rc::float32)), sample(Key(1), 0.5));
+  }
+  const Tensor single = half(rc::float32), twice = half(rc::float64);
+  EXPECT_EQ(rc::normal(Key(1), single, twice, {4}).dtype(), rc::float64);
+  EXPECT_EQ(rc::poisson(Key(1), rc::full({4}, 3, rc::int64), {4}).dtype(), rc::float32);
+}
+
 TEST(Keys, LeaveGeneratorsAlone) {
   rc::manual_seed(1);
   const Tensor expected = rc::rand({3});
