@@ -69,7 +69,8 @@ std::vector<double> parts_of_columns(const Sparse& a) {
   return parts;
 }
 
-/// The same where the least part on the diagonal is to be a tenth, or as great as can be.
+/// The rows on the diagonal so that each element there is at least a tenth of its column's greatest; where there are
+/// none, so that the least of these parts is as great as can be.
 Nodes rows_on_diagonal(const Sparse& a) {
   constexpr double enough = 0.1;
   const Sparsity& sparsity = a.sparsity;
@@ -95,22 +96,12 @@ Nodes rows_on_diagonal(const Sparse& a) {
   return best;
 }
 
-/// Of a symmetric pattern: a neighbour with a place on the diagonal for each unknown without, as far as there are.
-Nodes neighbours_to_wait_for(const Sparsity& sparsity) {
-  Lists<std::int32_t> candidates;
-  Nodes without;
-  for (std::int32_t i = 0; i < sparsity.rows(); ++i) {
-    if (has_diagonal(sparsity, i)) continue;
-    without.push_back(i);
-    for (const std::int64_t j : sparsity.row(i))
-      if (has_diagonal(sparsity, j)) candidates.of.push_back(static_cast<std::int32_t>(j));
-    candidates.end_list();
-  }
-  const Nodes found =
-      matching(Nodes(without.size(), no_node), sparsity.rows(), [&](std::int32_t i) { return candidates[i]; });
-  Nodes waits_for(at(sparsity.rows()), no_node);
-  for (std::size_t i = 0; i < without.size(); ++i) waits_for[at(without[i])] = found[i];
-  return waits_for;
+/// The unknowns of a symmetric pattern without a place on the diagonal, such as constraints: their pivots are nonzero
+/// once all their neighbours with such a place are eliminated.
+std::vector<bool> without_diagonal(const Sparsity& sparsity) {
+  std::vector<bool> without(at(sparsity.rows()));
+  for (std::int64_t i = 0; i < sparsity.rows(); ++i) without[at(i)] = !has_diagonal(sparsity, i);
+  return without;
 }
 
 /// Rows and columns after `row_of` has brought the diagonal in place: who is next to whom, in either direction.
@@ -211,9 +202,8 @@ void require_analysable(const Sparsity& sparsity, bool symmetric) {
 std::shared_ptr<const Analysis::Data> analysed(const Sparsity& sparsity, bool symmetric, const Nodes& row_of) {
   const std::int64_t n = sparsity.rows();
   Analysis::Data data{.sparsity = sparsity, .is_symmetric = symmetric};
-  const Nodes waits_for = symmetric ? neighbours_to_wait_for(sparsity) : Nodes(at(n), no_node);
   const std::vector<Nodes> neighbours = neighbours_of(sparsity, row_of);
-  data.columns = elimination_order(neighbours, waits_for);
+  data.columns = elimination_order(neighbours, symmetric ? without_diagonal(sparsity) : std::vector<bool>(at(n)));
   Nodes place_of(at(n));
   for (std::int32_t k = 0; k < n; ++k) {
     place_of[at(data.columns[at(k)])] = k;
@@ -298,7 +288,13 @@ void Analysis::parse_parameter(std::string_view& text) {
   Nodes row_of = as_they_stand(rows);
   if (!symmetric) {
     const std::vector<std::int64_t> read = parse();
-    if (!std::ranges::is_permutation(read, row_of))
+    std::vector<bool> is_read(at(rows));
+    const auto is_new = [&](std::int64_t i) {
+      if (i < 0 || i >= rows || is_read[at(i)]) return false;
+      is_read[at(i)] = true;
+      return true;
+    };
+    if (std::ssize(read) != rows || !std::ranges::all_of(read, is_new))
       raise<ValueError>("sparse::Analysis: the rows on the diagonal are not those from 0 to " +
                         std::to_string(rows - 1) + ", each once; write an analysis as it is printed");
     row_of.assign(read.begin(), read.end());

@@ -27,7 +27,7 @@ class Marks {
 
 class MinimumDegree {
  public:
-  MinimumDegree(std::vector<Nodes> neighbours, const Nodes& waits_for)
+  MinimumDegree(std::vector<Nodes> neighbours, const std::vector<bool>& comes_after)
       : variables_(std::move(neighbours)),
         nodes_(variables_.size()),
         buckets_(variables_.size() + 1),
@@ -36,10 +36,12 @@ class MinimumDegree {
         counted_(variables_.size()),
         compared_(variables_.size()) {
     for (std::int32_t v = 0; v < std::ssize(nodes_); ++v)
-      if (waits_for[at(v)] != no_node) {
-        nodes_[at(v)].waits = true;
-        nodes_[at(waits_for[at(v)])].awaited_by.push_back(v);
-      }
+      if (comes_after[at(v)])
+        for (const std::int32_t u : variables_[at(v)])
+          if (!comes_after[at(u)]) {
+            ++nodes_[at(v)].waits_for;
+            nodes_[at(u)].awaited_by.push_back(v);
+          }
   }
 
   Nodes order() {
@@ -60,7 +62,7 @@ class MinimumDegree {
   enum class State : std::uint8_t { variable, element, gone };
   struct Node {
     State state = State::variable;
-    bool waits = false;
+    std::int64_t waits_for = 0;  // so many nodes that are not in the order yet
     std::int64_t degree = 0;  // variable: of at most so many neighbours outside itself; element: of so many variables
     std::int64_t weight = 1;  // nodes that are eliminated together with this one, and it
     Nodes together, elements, awaited_by;
@@ -75,7 +77,7 @@ class MinimumDegree {
     };
     for (std::int32_t v = 0; v < std::ssize(nodes_); ++v) {
       if (static_cast<double>(variables_[at(v)].size()) <= most) continue;
-      set_aside(v, nodes_[at(v)].waits ? waiting : dense_);
+      set_aside(v, nodes_[at(v)].waits_for > 0 ? waiting : dense_);
       for (const std::int32_t u : nodes_[at(v)].awaited_by) set_aside(u, waiting);
     }
     dense_.insert(dense_.end(), waiting.begin(), waiting.end());
@@ -83,7 +85,7 @@ class MinimumDegree {
 
   void offer(std::int32_t v) {
     const Node& node = nodes_[at(v)];
-    if (node.waits) return;
+    if (node.waits_for > 0) return;
     buckets_[at(node.degree)].push_back(v);
     least_ = std::min(least_, at(node.degree));
   }
@@ -176,7 +178,7 @@ class MinimumDegree {
     std::sort(by_hash.begin(), by_hash.end());
     for (std::size_t i = 0; i < by_hash.size(); ++i) {
       const std::int32_t u = by_hash[i].second;
-      if (nodes_[at(u)].state != State::variable || nodes_[at(u)].waits) continue;
+      if (nodes_[at(u)].state != State::variable || nodes_[at(u)].waits_for > 0) continue;
       compared_.begin();
       for (const std::int32_t e : nodes_[at(u)].elements) compared_.add(e);
       for (const std::int32_t x : variables_[at(u)]) compared_.add(x);
@@ -187,7 +189,8 @@ class MinimumDegree {
   bool is_equal_to_compared(std::int32_t x, std::int32_t u) const {
     const Node& node = nodes_[at(x)];
     const auto is_marked = [&](std::int32_t i) { return compared_.has(i); };
-    return node.state == State::variable && !node.waits && node.elements.size() == nodes_[at(u)].elements.size() &&
+    return node.state == State::variable && node.waits_for == 0 &&
+           node.elements.size() == nodes_[at(u)].elements.size() &&
            variables_[at(x)].size() == variables_[at(u)].size() && std::ranges::all_of(node.elements, is_marked) &&
            std::ranges::all_of(variables_[at(x)], is_marked);
   }
@@ -206,9 +209,7 @@ class MinimumDegree {
     order_.insert(order_.end(), all.begin(), all.end());
     for (const std::int32_t done : all)
       for (const std::int32_t u : nodes_[at(done)].awaited_by) {
-        if (nodes_[at(u)].state != State::variable) continue;
-        nodes_[at(u)].waits = false;
-        offer(u);
+        if (--nodes_[at(u)].waits_for == 0 && nodes_[at(u)].state == State::variable) offer(u);
       }
   }
 
@@ -244,6 +245,7 @@ Nodes matching(Nodes found, std::int64_t right, const std::function<std::span<co
         }
         queue.push_back(partner[at(j)]);
       }
+    if (free == no_node) break;
     while (free != no_node) {  // along the path, each takes the neighbour by which it was reached
       const std::int32_t i = came_from[at(free)];
       partner[at(free)] = i;
@@ -253,8 +255,8 @@ Nodes matching(Nodes found, std::int64_t right, const std::function<std::span<co
   return found;
 }
 
-Nodes elimination_order(std::vector<Nodes> neighbours, const Nodes& waits_for) {
-  return MinimumDegree(std::move(neighbours), waits_for).order();
+Nodes elimination_order(std::vector<Nodes> neighbours, const std::vector<bool>& comes_after) {
+  return MinimumDegree(std::move(neighbours), comes_after).order();
 }
 
 }  // namespace ricci::sparse

@@ -11,12 +11,12 @@ namespace ricci::sparse {
 using Nodes = std::vector<std::int32_t>;
 inline constexpr std::int32_t no_node = -1;
 
-/// For each node on the left, one of its neighbours on the right, or no_node: none twice, and as many as can be. Begins
-/// at `found`, which it completes by augmenting paths.
+/// For each node on the left, one of its neighbours on the right, none twice. Begins at `found`, which it completes by
+/// augmenting paths, node by node; it ends at the first node that no such path serves, which keeps no_node.
 Nodes matching(Nodes found, std::int64_t right, const std::function<std::span<const std::int32_t>(std::int32_t)>& of);
 
-/// An approximate minimum degree order of a graph without loops, from each node's neighbours. A node that waits for
-/// another, `waits_for[node]` unless no_node, comes after it; no node that waits is waited for.
-Nodes elimination_order(std::vector<Nodes> neighbours, const Nodes& waits_for);
+/// An approximate minimum degree order of a graph without loops, from each node's neighbours. A node that `comes_after`
+/// stands behind all its neighbours that do not.
+Nodes elimination_order(std::vector<Nodes> neighbours, const std::vector<bool>& comes_after);
 
 }  // namespace ricci::sparse

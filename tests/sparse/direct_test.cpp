@@ -199,8 +199,47 @@ TEST(SparseDirect, SolvesOptimalityConditionsWhoseDiagonalIsZeroInPart) {
   }
 }
 
+/// An objective of small whole numbers under random constraints, each of up to three unknowns: wherever a dense system
+/// has a solution, the sparse one has it too.
+TEST(SparseDirect, SolvesRandomQuadraticProgrammes) {
+  std::mt19937_64 draws(1);
+  constexpr std::int64_t n = 20, constraints = 8, all = n + constraints;
+  const Tensor b = side(all);
+  std::uniform_int_distribution<std::int64_t> place(0, n - 1);
+  int solved = 0;
+  for (int i = 0; i < 400; ++i) {
+    SCOPED_TRACE(i);
+    Pairs pairs;
+    for (std::int64_t k = 0; k < n; ++k) pairs.emplace_back(k, k);
+    for (std::int64_t c = n; c < all; ++c)
+      for (const std::int64_t k : {place(draws), place(draws), place(draws)}) {
+        pairs.emplace_back(c, k);
+        pairs.emplace_back(k, c);
+      }
+    const Sparsity sparsity = Sparsity::of_pairs(all, all, pairs);
+    const Tensor rows = sparsity.row_indices(), columns = sparsity.col_indices();
+    const Sparse a{sparsity, where(eq(rows, columns), 1 + rows % 3, 1).to(rc::float64)};
+    const Tensor dense = a.to_dense();
+    if (abs(det(dense)).item<double>() < 1e-6) continue;
+    ++solved;
+    expect_close(sparse::solve(a, b, {.symmetric = true}), rc::solve(dense, b), 1e-8);
+  }
+  EXPECT_GT(solved, 300);
+}
+
+TEST(SparseDirect, ConstraintsComeAfterAllTheirUnknowns) {
+  // Constraints x0 + x1 and x0 + x1 + x2: were both eliminated before x2, one pivot would be zero.
+  const Pairs pairs = {{0, 0}, {1, 1}, {2, 2}, {3, 0}, {3, 1}, {0, 3}, {1, 3},
+                       {4, 0}, {4, 1}, {4, 2}, {0, 4}, {1, 4}, {2, 4}};
+  const sparse::Analysis analysis(Sparsity::of_pairs(5, 5, pairs), {.symmetric = true});
+  const std::vector<std::int64_t> order = analysis.order();
+  const auto place = [&](std::int64_t i) { return std::ranges::find(order, i) - order.begin(); };
+  EXPECT_GT(place(3), std::max(place(0), place(1)));
+  EXPECT_GT(place(4), std::max({place(0), place(1), place(2)}));
+}
+
 TEST(SparseDirect, FillsLittle) {
-  // An arrow eliminated from its end would fill the whole matrix; so would one with its head first.
+  // An arrow whose head is eliminated first would fill the whole matrix.
   Pairs arrow;
   constexpr std::int64_t n = 20000;
   for (std::int64_t i = 0; i < n; ++i) arrow.insert(arrow.end(), {{i, i}, {0, i}, {i, 0}});
