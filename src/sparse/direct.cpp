@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "interpreters/batch.h"
 #include "kernels/elementwise.h"
@@ -130,20 +131,22 @@ class Remainder {
         greatest_(of.analysis.size()),
         scale_(size_),
         size_of_x_(of.columns),
-        b_minus_ax_(size_) {
+        b_minus_ax_(size_),
+        errors_(of.columns) {
     std::fill_n(greatest_.data(), of.analysis.size(), 0.);
     of.for_each([&](std::int64_t i, std::int64_t, double value) {
       greatest_.data()[i] = std::max(greatest_.data()[i], std::fabs(value));
     });
   }
 
-  /// The part of each element of A and b whose change explains b - A x: the greatest |b - A x| / (|A| |x| + |b|). Rows
-  /// where this divides rounding errors by each other are compared with the greatest of |A| and |x| instead. NaN where
-  /// an element is.
-  double at_solution(const double* x, const double* b) {
-    double *r = b_minus_ax_.data(), *scale = scale_.data();
+  /// Of each column: the part of each element of A and b whose change explains b - A x, the greatest
+  /// |b - A x| / (|A| |x| + |b|). Rows where this divides rounding errors by each other are compared with the greatest
+  /// of |A| and |x| instead. NaN where an element is.
+  const double* at_solution(const double* x, const double* b) {
+    double *r = b_minus_ax_.data(), *scale = scale_.data(), *errors = errors_.data();
     const std::int64_t columns = of_.columns;
     std::fill_n(size_of_x_.data(), columns, 0.);
+    std::fill_n(errors, columns, 0.);
     for (std::int64_t i = 0; i < size_; ++i) {
       r[i] = b[i], scale[i] = std::fabs(b[i]);
       double& greatest = size_of_x_.data()[i % columns];
@@ -156,15 +159,15 @@ class Remainder {
       }
     });
     const double rounding = 1000 * 0x1p-53 * static_cast<double>(of_.analysis.size());
-    double error = 0;
     for (std::int64_t i = 0; i < size_; ++i) {
       const double most = greatest_.data()[i / columns] * size_of_x_.data()[i % columns];
       const double by = scale[i] > rounding * most ? scale[i] : scale[i] + most;
       if (by == 0) continue;
       const double part = std::fabs(r[i]) / by;
+      double& error = errors[i % columns];
       if (part > error || std::isnan(part)) error = part;  // a NaN stays: nothing is greater
     }
-    return error;
+    return errors;
   }
   const double* b_minus_ax() const { return b_minus_ax_.data(); }  ///< at the last x
 
@@ -175,36 +178,65 @@ class Remainder {
   Scratch<double> scale_;
   Scratch<double> size_of_x_;  // the greatest of each column
   Scratch<double> b_minus_ax_;
+  Scratch<double> errors_;  // of each column
 };
 
-/// Steps until the error is as small as it can be, or no longer halves. Returns it.
-double refine(const System& of, double* x, const double* b) {
+constexpr double too_much = 1e-8;
+bool is_too_much(double error) { return !(error <= too_much); }
+
+/// Solves for the columns whose errors are too much, and refines each until its error is as small as it can be, or has
+/// not halved in two steps. x and `errors` become those of each column's best step.
+void refine(const System& of, double* x, const double* b, double* errors) {
   constexpr double small_enough = 4 * 0x1p-53;
-  constexpr int most_steps = 10;
-  const std::int64_t count = of.analysis.size() * of.columns;
-  const Scratch<double> work(count);
-  std::fill_n(x, count, 0.);
-  of.add_solution(x, b, work.data());
+  constexpr int most_steps = 30, patience = 2;
+  const std::int64_t columns = of.columns, count = of.analysis.size() * columns;
+  const Scratch<double> work(count), now(count);
+  std::vector<int> steps_left(at(columns));  // of each column, without halving
+  for (std::int64_t c = 0; c < columns; ++c)
+    if (is_too_much(errors[c])) steps_left[at(c)] = patience, errors[c] = std::numeric_limits<double>::infinity();
+  std::vector<bool> is_better(at(columns));
+  std::fill_n(now.data(), count, 0.);
+  of.add_solution(now.data(), b, work.data());
   Remainder remainder(of);
-  double error = remainder.at_solution(x, b);
-  for (int step = 0; step < most_steps && error > small_enough; ++step) {
-    of.add_solution(x, remainder.b_minus_ax(), work.data());
-    const double before = std::exchange(error, remainder.at_solution(x, b));
-    if (error > before / 2) break;
+  for (int step = 0;; ++step) {
+    const double* found = remainder.at_solution(now.data(), b);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      int& left = steps_left[at(c)];
+      is_better[at(c)] = left > 0 && (step == 0 || found[c] < errors[c]);
+      if (left == 0) continue;
+      left = found[c] <= errors[c] / 2 ? patience : left - 1;
+      if (is_better[at(c)]) errors[c] = found[c];
+      if (!(found[c] > small_enough)) left = 0;  // a NaN stays one
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+      if (is_better[at(i % columns)]) x[i] = now.data()[i];
+    if (step == most_steps || std::ranges::all_of(steps_left, [](int left) { return left == 0; })) return;
+    of.add_solution(now.data(), remainder.b_minus_ax(), work.data());
   }
-  return error;
 }
 
-constexpr double too_much = 1e-8;
-
-/// The same, by other factors where those that are given are not of this matrix, nor of one near it.
-double solve_one(const System& of, double* x, const double* b) {
-  const double error = refine(of, x, b);
-  if (error <= too_much) return error;
+/// x of one system. Where the given factors do not lead to it, they may be of another matrix: factors of A's own values
+/// are tried then. Returns a column that neither solves, or -1; where b's column or A has a NaN or infinity, that is no
+/// failure.
+std::int64_t solve_one(const System& of, double* x, const double* b) {
   const Data& a = of.analysis;
+  const std::int64_t columns = of.columns;
+  std::vector<double> errors(at(columns), std::numeric_limits<double>::infinity());
+  refine(of, x, b, errors.data());
+  if (std::ranges::none_of(errors, is_too_much)) return -1;
   const Scratch<double> own(a.numbers());
-  if (factor_one(a, of.values, own.data(), FactorMemory(a.size())) >= 0) return std::isnan(error) ? 1 : error;
-  return refine({a, of.values, own.data(), of.transpose, of.columns}, x, b);
+  if (factor_one(a, of.values, own.data(), FactorMemory(a.size())) >= 0)
+    return std::ranges::find_if(errors, is_too_much) - errors.begin();
+  refine({a, of.values, own.data(), of.transpose, columns}, x, b, errors.data());
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(of.values, of.values + a.sparsity.nnz(), is_finite)) return -1;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    if (!is_too_much(errors[at(c)])) continue;
+    bool has_b = true;
+    for (std::int64_t i = 0; i < a.size(); ++i) has_b = has_b && is_finite(b[i * columns + c]);
+    if (has_b) return c;
+  }
+  return -1;
 }
 
 /// The elements of an input row by row, as T: its own memory, or a copy.
@@ -253,6 +285,24 @@ Shape leading_of(const Strided& x, int last) { return Shape(x.shape, x.shape + x
 /// `f64[3,3] in example 2`
 std::string matrix_text(const Data& a, DType dtype, std::int64_t place, const Shape& leading) {
   return to_string(Type{dtype, Shape{a.size(), a.size()}}) + place_text(place, leading, vmaps_of_kernel(leading));
+}
+
+/// The same, and which right-hand side: `f64[3,3], for column 1 of 4 right-hand sides,`. A vmap over right-hand sides
+/// alone makes columns of its examples.
+std::string system_text(const Data& a, DType dtype, std::int64_t place, const Shape& leading, std::int64_t column,
+                        std::int64_t columns) {
+  const std::string matrix = matrix_text(a, dtype, place, leading);
+  if (columns == 1) return matrix;
+  if (const Vmaps vmaps = vmaps_of_kernel({columns}); leading.empty() && !vmaps.empty())
+    return matrix + place_text(column, {columns}, vmaps);
+  return matrix + ", for column " + std::to_string(column) + " of " + std::to_string(columns) + " right-hand sides,";
+}
+
+/// What to do about pivots that are zero or small.
+std::string remedies(const Data& a) {
+  return a.is_symmetric ? "Leave .symmetric out and make an Analysis of a matrix like it, which exchanges rows by "
+                          "value, or use sparse::minres"
+                        : "Make an Analysis of a matrix like it, which exchanges rows by value, or use sparse::gmres";
 }
 
 constexpr double nanoseconds_of_product = 1;
@@ -304,8 +354,9 @@ struct SparseFactor {
     raise<ValueError>(
         "sparse::factor: the pivot of " + matrix_text(a, dtype, place, leading) + " at row " +
         std::to_string(a.rows[at(k)]) + ", column " + std::to_string(a.columns[at(k)]) +
-        " is zero: the matrix is singular, or its rows must be exchanged. Make an Analysis of a matrix like it, which "
-        "exchanges them by value, or of a pattern without the zeros of the diagonal; or use sparse::gmres");
+        " is zero: the matrix is singular, or its rows must be exchanged. Leave the zeros of the diagonal out of the "
+        "pattern. " +
+        remedies(a));
   }
 };
 
@@ -339,21 +390,22 @@ struct SparseSolve {
     const ArrayRef x = array_like(out[0], DType::float64);
     const Shape leading = leading_of(in[0], 1);
     const std::int64_t count = leading.numel().host(), columns = in[2].shape[in[2].rank - 1], each = a.size() * columns;
-    std::vector<double> errors(at(count), 0);
+    std::vector<std::int64_t> failures(at(count), -1);
     const double products = static_cast<double>(4 * columns * (a.numbers() + a.sparsity.nnz()));
     kernels::parallel_for({count, nanoseconds_of_product * products}, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const System system{a, values.of(i), reinterpret_cast<const double*>(numbers.data()) + i * a.numbers(),
                             transpose, columns};
-        errors[at(i)] = solve_one(system, static_cast<double*>(x->data) + i * each, b.data() + i * each);
+        failures[at(i)] = solve_one(system, static_cast<double*>(x->data) + i * each, b.data() + i * each);
       }
     });
-    const auto failed = std::ranges::find_if(errors, [](double error) { return error > too_much; });
-    if (failed != errors.end())
-      raise<ValueError>("sparse::solve: " + matrix_text(a, in[0].dtype, failed - errors.begin(), leading) +
-                        " is singular, or its pivots are too small: no solution was found that is exact for elements "
-                        "that differ by a part of 1e-8. Make an Analysis of a matrix like it, which exchanges rows by "
-                        "value, or use sparse::gmres");
+    const auto failed = std::ranges::find_if(failures, [](std::int64_t column) { return column >= 0; });
+    if (failed != failures.end())
+      raise<ValueError>(
+          "sparse::solve: " + system_text(a, in[0].dtype, failed - failures.begin(), leading, *failed, columns) +
+          " is singular, or its pivots are too small: no solution was found that is exact for elements "
+          "that differ by a part of 1e-8. " +
+          remedies(a));
     kernels::copy(out[0], x->strided());
   }
 

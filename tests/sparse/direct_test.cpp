@@ -244,7 +244,7 @@ TEST(SparseDirect, FillsLittle) {
   constexpr std::int64_t n = 20000;
   for (std::int64_t i = 0; i < n; ++i) arrow.insert(arrow.end(), {{i, i}, {0, i}, {i, 0}});
   EXPECT_EQ(sparse::Analysis(Sparsity::of_pairs(n, n, arrow), {.symmetric = true}).factor_nnz(), 2 * n - 1);
-  // Five points on a square of 64 x 64: row by row it is 64³ = 262,144; nested dissection makes about 31 n log2(n) / 4.
+  // Five points on a square of 64 x 64: row by row it is 64³ = 262,144.
   constexpr std::int64_t side = 64;
   Pairs grid;
   for (std::int64_t i = 0; i < side; ++i)
@@ -287,9 +287,9 @@ TEST(SparseDirect, PrintsAndRefuses) {
   expect_error<rc::ValueError>(
       [&] { of_each(singular); },
       "sparse::factor: the pivot of f64[2,2] in example 1 at row 1, column 1 is zero: the "
-      "matrix is singular, or its rows must be exchanged. Make an Analysis of a matrix like it, "
-      "which exchanges them by value, or of a pattern without the zeros of the diagonal; or use "
-      "sparse::gmres\n  inside vmap over axis 0 of 2{at}");
+      "matrix is singular, or its rows must be exchanged. Leave the zeros of the diagonal out of the pattern. Make an "
+      "Analysis of a matrix like it, which exchanges rows by value, or use sparse::gmres\n  inside vmap over axis 0 of "
+      "2{at}");
 }
 
 TEST(SparseDirect, ExchangesRowsByTheValuesOfTheAnalysedMatrix) {
@@ -302,6 +302,86 @@ TEST(SparseDirect, ExchangesRowsByTheValuesOfTheAnalysedMatrix) {
   const sparse::Analysis analysis(a);
   EXPECT_FALSE(analysis == sparse::Analysis(a.sparsity));
   expect_close(sparse::solve(a, b, analysis), rc::solve(dense, b), 1e-13);
+}
+
+/// A column that is NaN, or that nothing solves, has no influence on the others.
+TEST(SparseDirect, SolvesEachRightSideAlone) {
+  const Sparse a{Sparsity(2, 2, {0, 2, 4}, {0, 1, 0, 1}), rc::tensor({2., 1., 1., 1e-17}, rc::float64)};
+  const double nan = std::nan("");
+  const Tensor alone = sparse::solve(a, rc::ones({2}, rc::float64));
+  expect_close(alone, rc::tensor({1., -1.}, rc::float64), 1e-15);
+  const Tensor beside = sparse::solve(a, rc::tensor({{nan, 1.}, {1., 1.}}, rc::float64));
+  EXPECT_TRUE(rc::equal(beside.slice(1, 1, 2).flatten(), alone)) << beside;
+  EXPECT_TRUE(isnan(beside.slice(1, 0, 1)).any().item<bool>());
+  const auto of_each = rc::vmap([&](const Tensor& b) { return sparse::solve(a, b); });
+  EXPECT_TRUE(rc::equal(of_each(rc::tensor({{nan, 1.}, {1., 1.}}, rc::float64))[1], alone));
+
+  // Pivots are small: refinement takes several steps, and each example as many as it takes alone.
+  rc::manual_seed(1);
+  constexpr std::int64_t n = 40;
+  int solved = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Tensor dense = where(rc::rand({n, n}, rc::float64) < 0.15, rc::randn({n, n}, rc::float64), 0.) +
+                         1e-4 * rc::eye(n).to(rc::float64);
+    const Tensor b = rc::randn({5, n}, rc::float64);
+    const Sparse a = Sparse::of_dense(dense, Sparsity::of_dense(dense));
+    const auto f = [&](const Tensor& b) { return sparse::solve(a, b); };
+    try {
+      const Tensor together = rc::vmap(f)(b);
+      ++solved;
+      for (std::int64_t k = 0; k < 5; ++k) expect_close(together[k], f(b[k]), 1e-13);
+    } catch (const rc::ValueError&) {}
+  }
+  EXPECT_GT(solved, 10);
+}
+
+/// |b - a x| / (|a| |x| + |b|), row by row: the greatest.
+double backward_error(const Tensor& a, const Tensor& x, const Tensor& b) {
+  return (abs(matmul(a, x) - b) / (matmul(abs(a), abs(x)) + abs(b))).max().item<double>();
+}
+
+TEST(SparseDirect, RefinesUntilTheSystemIsSolved) {
+  rc::manual_seed(1);
+  constexpr std::int64_t n = 40;
+  int solved = 0, exact = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Tensor dense = where(rc::rand({n, n}, rc::float64) < 0.15, rc::randn({n, n}, rc::float64), 0.) +
+                         1e-4 * rc::eye(n).to(rc::float64);
+    const Tensor b = rc::randn({n}, rc::float64);
+    const Sparse a = Sparse::of_dense(dense, Sparsity::of_dense(dense));
+    try {
+      const double error = backward_error(dense, sparse::solve(a, b), b);
+      ++solved;
+      if (error < 1e-14) ++exact;
+      EXPECT_LE(error, 1e-8);
+    } catch (const rc::ValueError&) {}
+  }
+  EXPECT_GT(solved, 130);
+  EXPECT_GE(exact, solved - 3);
+}
+
+TEST(SparseDirect, RefusesRightSidesThatNoFactorsSolve) {
+  const double nan = std::nan("");
+  const Sparsity full(2, 2, {0, 2, 4}, {0, 1, 0, 1});
+  const Sparse tiny{full, rc::tensor({2., 1., 1., 1e-310}, rc::float64)};
+  const Tensor b = rc::ones({2}, rc::float64);
+  const std::string end =
+      " is singular, or its pivots are too small: no solution was found that is exact for elements that differ by a "
+      "part of 1e-8. Make an Analysis of a matrix like it, which exchanges rows by value, or use sparse::gmres";
+  expect_error<rc::ValueError>([&] { sparse::solve(tiny, b); }, "sparse::solve: f64[2,2]" + end);
+  expect_close(sparse::solve(tiny, b, sparse::Analysis(tiny)), rc::tensor({1., -1.}, rc::float64), 1e-15);
+  const Tensor two = rc::tensor({{nan, 1.}, {1., 1.}}, rc::float64);
+  expect_error<rc::ValueError>([&] { sparse::solve(tiny, two); },
+                               "sparse::solve: f64[2,2], for column 1 of 2 right-hand sides," + end);
+  const auto of_each = rc::vmap([&](const Tensor& b) { return sparse::solve(tiny, b); });
+  expect_error<rc::ValueError>([&] { of_each(two); },
+                               "sparse::solve: f64[2,2] in example 1" + end + "\n  inside vmap over axis 0 of 2{at}");
+  const Sparse symmetric{full, rc::tensor({0., 1., 1., 0.}, rc::float64)};
+  expect_error<rc::ValueError>(
+      [&] { sparse::solve(symmetric, b, {.symmetric = true}); },
+      "sparse::factor: the pivot of f64[2,2] at row 1, column 1 is zero: the matrix is singular, or its rows must be "
+      "exchanged. Leave the zeros of the diagonal out of the pattern. Leave .symmetric out and make an Analysis of a "
+      "matrix like it, which exchanges rows by value, or use sparse::minres");
 }
 
 TEST(SparseDirect, NanIsNoError) {

@@ -15,14 +15,14 @@ struct AnalysisOptions {
   bool symmetric = false;
 };
 
-/// What a pattern alone says about the factors of its matrices: the order of elimination and the places of the factors'
-/// nonzeros. Immutable; a copy shares it. Transforms leave it alone, as a number in a tree.
+/// The order in which the matrices of a pattern are eliminated, and the places of their factors' nonzeros. Immutable; a
+/// copy shares it. Transforms leave it alone, as a number in a tree.
 ///
 /// The order is an approximate minimum degree (Amestoy, Davis and Duff, SIAM J. Matrix Anal. 17, 1996). Rows are not
 /// exchanged by the values at hand. Where the pattern lacks a place on the diagonal, rows are exchanged before the
-/// elimination; in a symmetric pattern, an unknown without such a place waits for a neighbour that has one: so the
-/// factors of a quadratic programme's optimality conditions exist if its Hessian is definite and its constraints are
-/// independent.
+/// elimination; in a symmetric pattern, an unknown without such a place comes after all its neighbours that have one.
+/// So the factors of a quadratic programme's optimality conditions exist if its Hessian is definite and its constraints
+/// are independent.
 class Analysis {
  public:
   Analysis() : Analysis(Sparsity()) {}
@@ -30,9 +30,11 @@ class Analysis {
   /// symmetric; where the factors would have more than 2³⁰ nonzeros.
   ///   rc::sparse::Analysis analysis(a.sparsity, {.symmetric = true});
   explicit Analysis(const Sparsity& sparsity, AnalysisOptions options = {});
-  /// For matrices like this one, whose diagonal may be small: unless symmetric, rows are exchanged so that each element
-  /// of the diagonal is at least a tenth of its column's greatest, or else that the least of these parts is as great as
-  /// can be. TypeError unless the values are floating.
+  /// For matrices like this one, whose diagonal may be small. Unless symmetric, its values are read and rows exchanged
+  /// so that each element of the diagonal is at least a tenth of its column's greatest, or else that the least of these
+  /// parts is as great as can be; of several matrices, the least in any of them counts. ValueError as above, and where
+  /// the values are not [batch…, nnz]; TypeError unless they are floating.
+  ///   rc::Tensor x = rc::sparse::solve(a, b, rc::sparse::Analysis(a));
   explicit Analysis(const Sparse& a, AnalysisOptions options = {});
 
   const Sparsity& sparsity() const;
@@ -61,7 +63,7 @@ std::ostream& operator<<(std::ostream& out, const Analysis& analysis);
 /// derivatives reach `values`.
 struct Factor {
   Analysis analysis;
-  Tensor values;  ///< of the matrix, [batch…, nnz]
+  Tensor values;  ///< of the matrix, [batch…, nnz]: its memory, so write to a's values only before `factor`
   /// i64[batch…, factor_nnz]: the bits of float64 numbers. They carry no derivative: `solve` has that of `values`.
   Tensor numbers;
 };
@@ -73,11 +75,12 @@ Factor factor(const Sparse& a, const Analysis& analysis);
 Factor factor(const Sparse& a, AnalysisOptions options = {});
 
 /// The x with a x = b, in the dtype that those of a and b promote to: [batch…, n] of a vector [n]; [batch…, n, k] of a
-/// matrix [batch…, n, k], batches broadcast. The solution is refined until it is exact for elements of a and b that
-/// differ by four roundings, where that can be reached (Arioli, Demmel and Duff, SIAM J. Matrix Anal. 10, 1989).
-/// Derivatives by a's values and by b, of any order, solve systems with the same factor. ValueError where sizes differ,
-/// and where no solution is exact for elements that differ by a part of 1e-8: the matrix is singular, or its pivots are
-/// too small.
+/// matrix [batch…, n, k], batches broadcast. Each column of x is refined alone until it is exact for elements of a and
+/// b that differ by four roundings, where that can be reached (Arioli, Demmel and Duff, SIAM J. Matrix Anal. 10, 1989);
+/// how far x is from the exact one depends on the system's condition. Derivatives by a's values and by b, of any order,
+/// solve systems with the same factor. ValueError where sizes differ, and where a column of finite numbers has no
+/// solution that is exact for elements that differ by a part of 1e-8: the matrix is singular, or its pivots are too
+/// small. A NaN in a or b is no error; one in b stays in its column.
 ///   Tensor x = rc::sparse::solve(a, b);
 Tensor solve(const Factor& factor, const Tensor& b);
 Tensor solve(const Sparse& a, const Tensor& b, const Analysis& analysis);
