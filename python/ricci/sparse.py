@@ -9,6 +9,7 @@ An argument or result of f may be a tree: its elements count in the order of `rc
 
 from dataclasses import dataclass
 
+from . import _core
 from ._core import Tensor, _sparse, from_numpy, ravel_pytree
 
 Sparsity, Coloring, Analysis = _sparse.Sparsity, _sparse.Coloring, _sparse.Analysis
@@ -146,16 +147,30 @@ class Factor:
 
 
 def factor(a, analysis=None, *, symmetric=False):
-    """The factors of a Sparse, for any number of right-hand sides; without an analysis, one is made of the pattern."""
+    """The factors of a Sparse, for any number of right-hand sides; without an analysis, one is made of the pattern.
+    TypeError for symmetric beside an analysis, which knows it.
+
+        f = sparse.factor(a)
+    """
     if analysis is None:
         analysis = Analysis(a.sparsity, symmetric=symmetric)
+    elif symmetric:
+        raise _core.TypeError("sparse.factor: an analysis is symmetric or not; pass symmetric to Analysis")
     return Factor(analysis, a.values, _sparse.factor(a.sparsity, a.values, analysis))
 
 
 def solve(a, b, analysis=None, *, symmetric=False):
-    """The x with a @ x = b, for a Sparse or its Factor, and b [n] or [batch…, n, k]. Derivatives use the same factor."""
-    f = a if isinstance(a, Factor) else factor(a, analysis, symmetric=symmetric)
-    return _sparse.solve(f.analysis, f.values, f.numbers, b)
+    """The x with a @ x = b, for a Sparse or its Factor, and b [n] or [batch…, n, k]. Derivatives use the same factor.
+    ValueError where a is singular or its pivots are too small; TypeError for an analysis or symmetric beside a Factor,
+    or symmetric beside an analysis.
+
+        x = sparse.solve(a, b)
+    """
+    if not isinstance(a, Factor):
+        a = factor(a, analysis, symmetric=symmetric)
+    elif analysis is not None or symmetric:
+        raise _core.TypeError("sparse.solve: a Factor has an analysis; pass analysis and symmetric to sparse.factor")
+    return _sparse.solve(a.analysis, a.values, a.numbers, b)
 
 
 def _solver(method):

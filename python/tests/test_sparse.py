@@ -136,6 +136,16 @@ def test_scipy_shares_memory():
     expect(sparse.Sparse.from_scipy(coordinates).to_dense(), coordinates.toarray())
 
 
+def test_an_analysis_or_a_factor_has_said_whether_it_is_symmetric():
+    a = sparse.Sparse(sparse.Sparsity(1, 1, rc.tensor([0, 1]), rc.tensor([0])), rc.ones(1))
+    analysis = sparse.Analysis(a.sparsity)
+    with pytest.raises(rc.TypeError, match="pass symmetric to Analysis"):
+        sparse.solve(a, rc.ones(1), analysis, symmetric=True)
+    for beside in ({"analysis": analysis}, {"symmetric": True}):
+        with pytest.raises(rc.TypeError, match="pass analysis and symmetric to sparse.factor"):
+            sparse.solve(sparse.factor(a, analysis), rc.ones(1), **beside)
+
+
 def test_errors():
     with pytest.raises(rc.TypeError, match="Analysis: pass a Sparsity or a Sparse"):
         sparse.Analysis(rc.ones(3))
