@@ -264,9 +264,11 @@ class StageFunction::RefilledTurns {
     show(now.values);
     f_.find_companions(f_.stage_.turn);
     for (const Node n : f_.stage_.turn) f_.in_each_register([&] { f_.compute(n); });
+    f_.require_in_turn(done_);
     std::map<Node, Node> after;  // by state
     for (std::size_t k = 0; k < f_.stage_.lane_outputs.size(); ++k)
-      after[states_.at(turns_.state_of_output[k])] = f_.stage_.lane_outputs[k].node;
+      if (const int state = turns_.state_of_output[k]; state >= 0)
+        after[states_.at(state)] = f_.stage_.lane_outputs[k].node;
     for_each_carried([&](Node n, std::size_t k) {
       if (const auto state = after.find(n); state != after.end()) next.values[k] = f_.value(state->second);
     });

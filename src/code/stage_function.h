@@ -91,6 +91,7 @@ class StageFunction {
   void turn_carefully(const Turning& t, llvm::Value* any, llvm::Value* totals);
   void end_turn(const Turning& t);
   void store_states(const std::map<int, Node>& states);
+  void require_in_turn(llvm::BasicBlock* done);
   void give_up(llvm::BasicBlock* done);
 
   class RefilledTurns;

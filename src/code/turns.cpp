@@ -36,6 +36,24 @@ llvm::Value* StageFunction::count_of_turns() {
   return b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), memory_.slots, at(slot)));
 }
 
+/// Behind this turn's values: where what must hold does not, the function ends.
+void StageFunction::require_in_turn(llvm::BasicBlock* done) {
+  llvm::Value* all_hold = nullptr;
+  in_each_register([&] {
+    for (std::size_t k = 0; k < stage_.lane_outputs.size(); ++k) {
+      if (plan_.program.turns->state_of_output[k] != LaneTurns::must_hold) continue;
+      llvm::Value* const here = value(stage_.lane_outputs[k].node);
+      all_hold = all_hold ? b_.CreateAnd(all_hold, here) : here;
+    }
+  });
+  if (!all_hold) return;
+  auto *const goes_on = block("holds"), *const ends = block("wrong");
+  b_.CreateCondBr(b_.width() == 1 ? all_hold : b_.CreateAndReduce(all_hold), goes_on, ends);
+  b_.SetInsertPoint(ends);
+  give_up(done);
+  b_.SetInsertPoint(goes_on);
+}
+
 /// Ends the function, at `done`: it gives no results.
 void StageFunction::give_up(llvm::BasicBlock* done) {
   b_.CreateStore(b_.getInt8(0), memory_.output(static_cast<int>(plan_.program.output_dtypes.size()) - 1));
@@ -157,7 +175,8 @@ void StageFunction::end_turn(const Turning& t) {
   in_each_register([&] {
     std::vector<std::pair<Output, llvm::Value*>> rows;
     for (std::size_t k = 0; k < stage_.lane_outputs.size(); ++k)
-      if (t.turns.state_of_output[k] < 0) rows.emplace_back(stage_.lane_outputs[k], value(stage_.lane_outputs[k].node));
+      if (t.turns.state_of_output[k] == LaneTurns::row)
+        rows.emplace_back(stage_.lane_outputs[k], value(stage_.lane_outputs[k].node));
     rows_.write(rows, lane());
   });
   llvm::BasicBlock* const here = b_.GetInsertBlock();
@@ -221,6 +240,7 @@ void StageFunction::write_turns() {
   find_companions(stage_.turn);
   for (const Node n : stage_.turn) in_each_register([&] { compute(n); });
   if (llvm::Value* const any = any_large()) turn_carefully(t, any, function_->getArg(7));
+  require_in_turn(t.done);
   end_turn(t);
 
   b_.SetInsertPoint(ended);

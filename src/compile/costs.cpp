@@ -67,8 +67,9 @@ std::optional<Refill> refill_of(const LanePlan& plan) {
   const LaneProgram& program = plan.program;
   if (!program.turns || program.turns->goes_on < 0 || plan.width == 1 || plan.lanes_together() > most_lanes) return {};
   const std::size_t elements = program.inputs.size() + program.outputs.size();
-  const bool has_rows = std::ranges::any_of(program.turns->in_rows, &LaneTurns::RowStep::is_stack) ||
-                        std::ranges::any_of(program.turns->state_of_output, [](int state) { return state < 0; });
+  const bool has_rows =
+      std::ranges::any_of(program.turns->in_rows, &LaneTurns::RowStep::is_stack) ||
+      std::ranges::any_of(program.turns->state_of_output, [](int state) { return state == LaneTurns::row; });
   const bool serves_all =
       std::ranges::any_of(program.outputs, [](const Output& y) { return y.place.tensor >= 0 && y.place.stride == 0; });
   // Where an argument of sin or cos is large, neighbouring lanes are computed again.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "compile/lane_sizes.h"
 #include "compile/result_writer.h"
@@ -147,6 +148,10 @@ class Run {
  private:
   /// Once for each position of the outer axis. Lanes share their nodes.
   std::int64_t positions_said(const Equation& e) const { return has_outer(e.outputs) ? LaneSizes::outer_count : 1; }
+  /// Refuses an equation that takes more than half of what a kernel may have. `steps`: for all positions.
+  void require_few_steps(const Equation& e, std::size_t steps) const {
+    if (steps > options_.most_steps / 2 * at(positions_said(e))) refuse("its elements take too many steps");
+  }
   /// Why the equation cannot be said element by element; none: it was.
   std::optional<NotExpandable> said(const Equation& e) try {
     equation(e);
@@ -266,7 +271,7 @@ class Run {
     else if (moved && (!rule || can_move(moved, operands))) move(e, op, moved, operands, results);
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
-    else if (rules.on_elements) expand(op, operands, results[0]);
+    else if (rules.on_elements) expand(e, op, operands, results[0]);
     else if (are_numbers(operands)) compute(e, op, operands, results);
     else refuse("it does not say what one element of its result is");
     // What must hold would have to hold at each position; the kernel looks at the first one alone.
@@ -336,7 +341,7 @@ class Run {
         refuse("its elements are better computed side by side");
       ResultWriter writer(to_, body_, sizes_, options_.are_independent, e, operands, r);
       for (std::size_t i = 0; i < y.of.size(); ++i) {
-        if (graph_.steps().size() - before > options_.most_steps / 2) refuse("its elements take too many steps");
+        require_few_steps(e, graph_.steps().size() - before);
         y.of[i] = writer.element(rule, op, y, static_cast<std::int64_t>(i));
       }
     }
@@ -739,7 +744,7 @@ class Run {
 
   // ── small dense algorithms ──
 
-  void expand(Op op, const std::vector<const Elements*>& operands, Elements& y) {
+  void expand(const Equation& e, Op op, const std::vector<const Elements*>& operands, Elements& y) {
     std::vector<Shape> shapes;
     std::vector<Element> elements;
     for (const Elements* x : operands) {
@@ -747,7 +752,7 @@ class Run {
       elements.insert(elements.end(), x->of.begin(), x->of.end());
     }
     const ElementFormula all = op.rules->on_elements(op.parameters, shapes);
-    if (all.formula.steps.size() > options_.most_steps) refuse("its elements take too many steps");
+    require_few_steps(e, all.formula.steps.size() / at(depends_on_lanes(e.outputs[0]) ? lanes_ : 1));
     const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_in(y.type.dtype);
     std::vector<Element> made;
     for (const Formula::Step& step : all.formula.steps) {
@@ -903,15 +908,15 @@ class TurnsInLanes {
     InputNumbers numbers;
     const ProgramBody& body = turns_.body->body();
     const Run a(body, whole, more_, to_, numbers, options_), b(body, whole, fewer_, to_, numbers, options_);
-    if (!to_.required.empty()) refuse("it may throw");
     to_.has_lanes = true;
     to_.turns.emplace();
     all().is_backward = turns_.is_backward;
     put_outputs(body, a, b);
     if (std::ranges::all_of(to_.outputs, [](const Output& y) { return y.place.stride == 0; }))
       refuse("a loop that is the same in all lanes");
-    put_inputs(body);
+    put_inputs();
     count_turns();
+    put_what_must_hold();
     to_.output_dtypes.push_back(DType::boolean);  // whether the loop has ended
   }
   LaneProgram program() { return std::move(to_); }
@@ -950,7 +955,7 @@ class TurnsInLanes {
         all().out_rows[at(tensor)] = row_step(body.types[at(body.outputs[k])]);
         for (std::size_t i = first; i < to_.outputs.size(); ++i)
           if (to_.outputs[i].place.stride == 0) refuse("rows that serve all lanes");
-        all().state_of_output.resize(to_.outputs.size(), -1);
+        all().state_of_output.resize(to_.outputs.size(), LaneTurns::row);
         continue;
       }
       LaneProgram before{.graph = {},
@@ -981,31 +986,37 @@ class TurnsInLanes {
     all().goes_on = static_cast<int>(to_.graph[last.outputs[0].node].payload);
   }
 
+  /// The number of the part's input that the body takes as input number `of_body`; -1: a number is the operand.
+  int input_of_part(std::size_t of_body) {
+    const auto input = std::ranges::find(part_.inputs, operand(of_body));
+    if (input == part_.inputs.end()) return -1;
+    const auto tensor = input - part_.inputs.begin();
+    const bool is_row = of_body >= turns_.state && of_body < rows_end();
+    LaneTurns::RowStep& known = all().in_rows[at(tensor)];
+    if (is_taken_[at(tensor)] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
+    is_taken_[at(tensor)] = true;
+    if (is_row) known = row_step(turns_.body->body().types[at(turns_.body->body().inputs[of_body])]);
+    return static_cast<int>(tensor);
+  }
   /// Inputs are numbered as those of the part. A state may begin with a number.
-  void put_inputs(const ProgramBody& body) {
+  void put_inputs() {
     all().first_number.resize(to_.inputs.size());
     all().in_rows.resize(part_.inputs.size());
     is_taken_.resize(part_.inputs.size());
     for (std::size_t i = 0; i < to_.inputs.size(); ++i) {
       const auto of_body = at(to_.inputs[i].place.tensor);
-      const Variable v = operand(of_body);
-      const auto input = std::ranges::find(part_.inputs, v);
-      if (input != part_.inputs.end()) {
-        const auto tensor = input - part_.inputs.begin();
-        to_.inputs[i].place.tensor = static_cast<int>(tensor);
-        const bool is_row = of_body >= turns_.state && of_body < rows_end();
-        const LaneTurns::RowStep step = is_row ? row_step(body.types[at(body.inputs[of_body])]) : LaneTurns::RowStep();
-        LaneTurns::RowStep& known = all().in_rows[at(tensor)];
-        if (is_taken_[at(tensor)] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
-        is_taken_[at(tensor)] = true;
-        known = step;
-        continue;
-      }
-      const auto number = std::ranges::find(part_.constants, v, &Constant::variable);
+      to_.inputs[i].place.tensor = input_of_part(of_body);
+      if (to_.inputs[i].place.tensor >= 0) continue;
+      const auto number = std::ranges::find(part_.constants, operand(of_body), &Constant::variable);
       if (number == part_.constants.end() || of_body >= turns_.state) refuse("an operand that is a number");
       to_.inputs[i].place = {.tensor = 0, .base = 0, .per_lane_count = 0, .stride = 0};
       assert(number->value->type.dtype == to_.inputs[i].dtype);
       all().first_number[i] = bits_of(*number->value).bits[0];
+    }
+    for (Given& given : to_.givens) {
+      if (at(given.tensor) < rows_end()) refuse("a state or a row is read at places that are computed");
+      given.tensor = input_of_part(at(given.tensor));
+      if (given.tensor < 0) refuse("an operand that is a number");
     }
   }
 
@@ -1019,6 +1030,22 @@ class TurnsInLanes {
     if (stack == part_.inputs.end()) refuse("a number of turns that no operand tells");
     all().count_given = static_cast<int>(to_.givens.size());
     to_.givens.push_back({Given::What::size, static_cast<int>(stack - part_.inputs.begin()), 0});
+  }
+
+  /// In lanes that go on: nobody asks for the others' values.
+  void put_what_must_hold() {
+    ScalarGraph& graph = to_.graph;
+    Node holds = graph.number(DType::boolean, std::uint64_t{1});
+    for (const Node n : std::set<Node>(to_.required.begin(), to_.required.end()))
+      holds = graph.word(Word::logical_and, holds, n);
+    to_.required.clear();
+    if (graph.is(holds, 1)) return;
+    if (all().goes_on >= 0) {
+      const Node is_done = graph.word(Word::logical_not, graph.input(at(all().goes_on), DType::boolean));
+      holds = graph.word(Word::logical_or, is_done, holds);
+    }
+    to_.outputs.push_back({holds, {.tensor = -1, .base = 0, .per_lane_count = 0, .stride = 0}});
+    all().state_of_output.push_back(LaneTurns::must_hold);
   }
 
   const ProgramBody& part_;

@@ -45,14 +45,17 @@ struct Given {
 };
 
 /// Turns of a loop, in each lane by itself. Outputs of the program are made at each turn: one that is a state becomes
-/// the value of an input at the next turn, and is written when the loop has ended; the others are rows of stacks.
+/// the value of an input at the next turn, and is written when the loop has ended; one may say whether what must hold
+/// does; the others are rows of stacks.
 struct LaneTurns {
+  static constexpr int row = -1, must_hold = -2;  // outputs that are no state
+
   /// Elements from one row of a stack to the next.
   struct RowStep {
     std::int64_t base = 0, per_lane_count = 0;
     bool is_stack() const { return base != 0 || per_lane_count != 0; }
   };
-  std::vector<int> state_of_output;                        ///< by output: the input that it becomes; -1: it is a row
+  std::vector<int> state_of_output;  ///< by output: the input that it becomes, `row` or `must_hold`
   std::vector<std::optional<std::uint64_t>> first_number;  ///< by input: of a state that begins with a number, its bits
   std::vector<RowStep> in_rows, out_rows;                  ///< by tensor
   std::int64_t count = 0;                                  ///< of turns; with an input that goes on: the most

@@ -141,7 +141,8 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
     loop.parameters = parameters_in_call(e, of.shared_call_sizes());
     const KernelCall call = *kernel_call(loop, types);
     within(apart, [&] { (*call.apart)({kept.data(), kept.size()}); });
-    const std::int64_t unanswered = call.kernel->limit_of_turns() ? 1 : 0;  // the condition is asked once more
+    const std::int64_t unanswered =
+        call.kernel->plan().program.turns->goes_on >= 0 ? 1 : 0;  // the condition is asked once more
     step.text += ", " + std::to_string(apart.most_runs() - unanswered) + " turns";
   };
   const WatchedPrograms watching(time);

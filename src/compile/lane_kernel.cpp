@@ -128,7 +128,9 @@ int CarefulCall::interrupts() noexcept try {
 
 std::optional<std::int64_t> LaneKernel::limit_of_turns() const {
   const auto& turns = plan_.program.turns;
-  return turns && turns->goes_on >= 0 ? std::optional(turns->count) : std::nullopt;
+  if (!turns || turns->goes_on < 0) return std::nullopt;
+  const bool may_throw = std::ranges::count(turns->state_of_output, LaneTurns::must_hold) > 0;
+  return may_throw ? std::nullopt : std::optional(turns->count);
 }
 
 namespace {

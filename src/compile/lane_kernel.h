@@ -65,7 +65,7 @@ class LaneKernel {
   const LanePlan& plan() const { return plan_; }
   int lanes_together() const { return plan_.lanes_together(); }
   bool has_turns() const { return plan_.program.turns.has_value(); }
-  /// Of turns: after how many the program throws, which is all that it throws; none: it does not.
+  /// Of turns: after how many the program throws, where that is all that it may throw; else none.
   std::optional<std::int64_t> limit_of_turns() const;
   /// Made when it is first asked for, by `run` at the latest. Null where the system lets none be made. It finds a
   /// CarefulCall in its first slot.

@@ -294,10 +294,7 @@ class Grouping {
     return lanes;
   }
   /// All elements are taken apart into one lane, in many steps: code of them takes long, and runs slower than lanes do.
-  bool is_long_in_one_lane() const {
-    constexpr std::size_t many = 250;
-    return !options_.lanes.is_given() && steps() > many;
-  }
+  bool is_long_in_one_lane() const { return is_long_in_one_lane(options_, steps_); }
 
   /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
   Program result() {
@@ -367,6 +364,10 @@ class Grouping {
     }
   }
 
+  static bool is_long_in_one_lane(const ExpandOptions& options, const std::vector<std::size_t>& steps) {
+    constexpr std::size_t many = 250;
+    return !options.lanes.is_given() && std::accumulate(steps.begin(), steps.end(), std::size_t{0}) > many;
+  }
   std::size_t steps_left() const { return options_.steps_left ? *options_.steps_left : SIZE_MAX; }
   /// Of a kernel that is made now.
   std::size_t most_steps_now() const { return std::min(options_.most_steps, steps_left()); }
@@ -399,7 +400,8 @@ class Grouping {
       std::ptrdiff_t count = 0;
       for (std::size_t i = 0; i < found.apart.size(); ++i)
         count += !found.apart[i] && computes(body_.equations[i], options_);
-      if (count <= most) return;
+      // One lane that is long must do much more than lanes do.
+      if (count <= most || (is_long_in_one_lane(options, found.steps) && count < 2 * most)) return;
       most = count;
       apart_ = std::move(found.apart);
       steps_ = std::move(found.steps);
