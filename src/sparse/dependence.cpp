@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "control/operands.h"
 #include "ops/axes.h"
 #include "primitive/interpreter.h"
 #include "program/called_program.h"
@@ -176,7 +177,8 @@ bool Pass::join(Dependence& into, const Dependence& other) {
 }
 
 Dependences Pass::one_of(const std::vector<Branch>& branches, const Dependences& operands, const Flags& wanted) {
-  const std::int64_t taken = branch_of(operands[0].number);
+  const std::int64_t taken = branch_of(operands[0].number), count = std::ssize(branches);
+  if (taken >= count) runs::require_indices(wrap(operands[0].number), count);
   Dependences results;
   for (std::size_t b = 0; b < branches.size(); ++b) {
     if (taken >= 0 && taken != static_cast<std::int64_t>(b)) continue;

@@ -38,8 +38,8 @@ class ElementSets {
   SetId united(SetId a, SetId b);
   bool holds(SetId larger, SetId smaller) const;
   std::size_t size(SetId set) const { return begin_[set + 1] - begin_[set]; }
-  /// What stands behind the last set becomes one.
   void require_room(std::size_t more) const;  ///< for as many numbers in one more set
+  /// What stands behind the last set becomes one.
   SetId close();
 
   std::vector<std::int32_t> numbers_;

@@ -153,7 +153,7 @@ Sparsity united(const Sparsity& a, const Sparsity& b) {
 namespace {
 
 ValueRef values_at_hand(const char* name, const Tensor& x) {
-  const ValueRef value = read(x, name);
+  const ValueRef value = read(detach(x), name);
   if (value->kind != ValueKind::array)
     raise<TransformError>(std::string(name) + ": at_point reads the values of the argument, which " +
                           to_string(value->type) + " of a transform does not have; find the pattern outside");

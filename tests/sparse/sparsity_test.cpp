@@ -124,6 +124,16 @@ TEST(Sparsity, AtAPointHoldsForItsValues) {
   const Tensor x = rc::tensor({-1., 2., 3.});
   EXPECT_EQ(hessian_text(loss, rc::at_point, x, rc::ones({3})), "..*|.*.|*..");
   EXPECT_EQ(hessian_text(loss, x, rc::ones({3})), "*.*|.*.|*.*");
+  const auto in_grad = [&](Tensor x) {
+    return (rc::jacobian_sparsity(branch, rc::at_point, x).to_dense().to(rc::float32).sum(0) * x).sum();
+  };
+  expect_values(rc::grad(in_grad)(x), {1, 1, 1});
+  const auto one_of_two = [](Tensor x) {
+    const auto same = [](Tensor x) { return x * 1; };
+    return rc::switch_case(floor(x[0]).to(rc::int64), std::tuple{same, same}, x);
+  };
+  EXPECT_EQ(jacobian_text(one_of_two, rc::at_point, rc::tensor({1., 2.})), "*.|.*");
+  EXPECT_THROW(rc::jacobian_sparsity(one_of_two, rc::at_point, rc::tensor({2., 2.})), rc::IndexError);
   const auto inside = [&](Tensor x) { return rc::jacobian_sparsity(branch, rc::at_point, x).to_dense(); };
   expect_error<rc::TransformError>(
       [&] { rc::vmap(inside)(rc::ones({2, 3})); },

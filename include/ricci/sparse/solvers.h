@@ -2,8 +2,9 @@
 // they solve one more system and do not depend on the steps that were taken. Start with `cg`.
 #pragma once
 
-#include <concepts>
+#include <functional>
 #include <type_traits>
+#include <utility>
 
 #include "ricci/implicit.h"
 #include "ricci/sparse/sparse.h"
@@ -29,7 +30,7 @@ struct LinearOperator {
   sparse::LinearFunction transpose;
 
   template <class F>
-    requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&>)
+    requires(std::is_invocable_r_v<Tensor, F&, const Tensor&>)
   LinearOperator(F function, sparse::LinearFunction near_inverse = {}, sparse::LinearFunction transposed = {})
       : apply(std::move(function)), preconditioner(std::move(near_inverse)), transpose(std::move(transposed)) {}
   /// The product with a sparse matrix [n, n]: derivatives reach its values.
