@@ -134,4 +134,20 @@ TEST_F(LoopsThatMayThrow, ReadTablesAtPlacesThatEachExampleComputes) {
   EXPECT_NE(error_of([&] { fast(start, table); }).find("40"), std::string::npos);
 }
 
+TEST_F(LoopsThatMayThrow, ReadATableAtOnePlaceForAllElementsOfTheirState) {
+  const Tensor place = rc::tensor({3}).sum();
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const std::int64_t elements : {1, 16, 17, 50, 300}) {
+      const Tensor x = rc::rand({elements}).to(dtype), table = rc::rand({8}).to(dtype);
+      const auto by_turn = [&](const Tensor& x) {
+        return rc::fori_loop(0, 5, [&](const Tensor& q, const Tensor& s) { return s + table.index({q}); }, x);
+      };
+      const auto by_argument = [&](const Tensor& x, const Tensor& i) {
+        return rc::fori_loop(0, 5, [&](const Tensor&, const Tensor& s) { return s * table.index({i}); }, x);
+      };
+      expect_close(rc::compile(by_turn)(x), by_turn(x), 1e-6);
+      expect_close(rc::compile(by_argument)(x, place), by_argument(x, place), 1e-6);
+    }
+}
+
 }  // namespace
