@@ -25,6 +25,12 @@ std::string printed(const T& object) {
   return out.str();
 }
 
+/// Python's ==: another object of another type is no error, and not equal.
+template <class T>
+bool is_equal(const T& a, nb::handle b) {
+  return nb::isinstance<T>(b) && a == nb::cast<const T&>(b);
+}
+
 std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor.to_vector<std::int64_t>(); }
 
 template <class E, std::size_t n>
@@ -67,12 +73,7 @@ void make_patterns(nb::module_& m) {
       .def("row_indices", &Sparsity::row_indices, "int64 [nnz]: the row of each nonzero.")
       .def("transposed", &Sparsity::transposed)
       .def("to_dense", &Sparsity::to_dense, "bool [rows, columns].")
-      .def(
-          "__eq__",
-          [](const Sparsity& a, nb::handle b) {
-            return nb::isinstance<Sparsity>(b) && a == nb::cast<const Sparsity&>(b);
-          },
-          nb::arg("other"))
+      .def("__eq__", is_equal<Sparsity>, nb::arg("other"))
       .def("__repr__", printed<Sparsity>);
   nb::class_<Coloring>(m, "Coloring", "A pattern with its colors.")
       .def_prop_ro("sparsity", &Coloring::sparsity)
@@ -190,12 +191,7 @@ void make_direct(nb::module_& m) {
       .def(
           "order", [](const Analysis& a) { return tensor(a.order()); },
           "int64 [n]: the columns as they are eliminated.")
-      .def(
-          "__eq__",
-          [](const Analysis& a, nb::handle b) {
-            return nb::isinstance<Analysis>(b) && a == nb::cast<const Analysis&>(b);
-          },
-          nb::arg("other"))
+      .def("__eq__", is_equal<Analysis>, nb::arg("other"))
       .def("__repr__", printed<Analysis>);
   m.def(
       "factor",

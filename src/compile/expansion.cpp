@@ -9,7 +9,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "compile/lane_sizes.h"
 #include "compile/result_writer.h"
@@ -829,17 +828,25 @@ std::vector<bool> differs_by_lane(const LaneProgram& program) {
   return differs;
 }
 
+/// One truth value of those things that must hold and that `counts` tells.
+template <class Counts>
+Node all_that_must_hold(LaneProgram& to, const Counts& counts) {
+  Node all = to.graph.number(DType::boolean, std::uint64_t{1});
+  std::vector<bool> seen(to.graph.steps().size());
+  for (const Node n : to.required) {
+    if (!seen[at(n)] && counts(n)) all = to.graph.word(Word::logical_and, all, n);
+    seen[at(n)] = true;
+  }
+  return all;
+}
+
 /// What must hold becomes one truth value, behind the outputs. What is the same in all lanes is asked once.
 void require(LaneProgram& to) {
   ScalarGraph& graph = to.graph;
+  const std::vector<bool> by_lane = differs_by_lane(to);
   const Node yes = graph.number(DType::boolean, std::uint64_t{1});
-  Node once = yes, in_each = yes;
-  std::vector<bool> seen(graph.steps().size()), by_lane(differs_by_lane(to));
-  for (const Node n : to.required) {
-    Node& all = by_lane[at(n)] ? in_each : once;
-    if (!seen[at(n)]) all = graph.word(Word::logical_and, all, n);
-    seen[at(n)] = true;
-  }
+  const Node once = all_that_must_hold(to, [&](Node n) { return !by_lane[at(n)]; });
+  Node in_each = all_that_must_hold(to, [&](Node n) { return by_lane[at(n)]; });
   if (to.has_lanes && !graph.is(in_each, 1)) in_each = graph.total(Word::logical_and, in_each, yes);
   const Node all = graph.word(Word::logical_and, once, in_each);
   if (graph.is(all, 1)) return;
@@ -1030,9 +1037,7 @@ class TurnsInLanes {
   /// In lanes that go on: nobody asks for the others' values.
   void put_what_must_hold() {
     ScalarGraph& graph = to_.graph;
-    Node holds = graph.number(DType::boolean, std::uint64_t{1});
-    for (const Node n : std::set<Node>(to_.required.begin(), to_.required.end()))
-      holds = graph.word(Word::logical_and, holds, n);
+    Node holds = all_that_must_hold(to_, [](Node) { return true; });
     to_.required.clear();
     if (graph.is(holds, 1)) return;
     if (all().goes_on >= 0) {
