@@ -497,8 +497,8 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 }
 
 /// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
-/// transform inside a recording; one with `inlined`, where transforms run inside the recording and it takes none of
-/// theirs, or where it has no operands. Requires: one of the values is recorded, or there are none.
+/// transform inside a recording. An operation with `inlined` is, where transforms run inside the recording and it takes
+/// none of their values, or where it has no operands. Requires: one of the values is recorded, or there are no values.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   if (values.empty() && op.rules->inlined) return true;
   const Level deepest = deepest_level(values);

@@ -41,7 +41,7 @@ OriginRef joined(const OriginRef& inner, const OriginRef& outer);
 /// The same with other sizes for its symbols.
 OriginRef with_sizes(const OriginRef& origin, const std::function<Size(Size)>& size_of);
 
-/// What symbols are in the call that runs a program. Without a table they are what they are around it.
+/// The numbers that symbols stand for in the call that runs a program. Without a table: as in the run around that call.
 struct SizesOfRun {
   const SymbolTable* table = nullptr;
   std::span<const Size> inputs = {};

@@ -36,7 +36,8 @@ Lists<std::int32_t> rows_by_column(const Sparsity& sparsity, const May& may) {
   return all;
 }
 
-/// The row that stands at each column's place on the diagonal, its own where it may; no_node where there is none left.
+/// By column: the row whose element of that column comes on the diagonal. Row j for column j where the pattern has that
+/// element; no_node where all rows that have the column are taken.
 Nodes rows_on_diagonal(const Lists<std::int32_t>& rows, std::int64_t n) {
   Nodes found(at(n), no_node);
   for (std::int32_t j = 0; j < n; ++j)
@@ -69,8 +70,8 @@ std::vector<double> parts_of_columns(const Sparse& a) {
   return parts;
 }
 
-/// The rows on the diagonal so that each element there is at least a tenth of its column's greatest; where there are
-/// none, so that the least of these parts is as great as can be.
+/// The same by values: each element on the diagonal is at least a tenth of the greatest in its column. Where no choice
+/// of rows gives that, the smallest of these parts is as great as any choice makes it.
 Nodes rows_on_diagonal(const Sparse& a) {
   constexpr double enough = 0.1;
   const Sparsity& sparsity = a.sparsity;

@@ -179,14 +179,16 @@ Tensor by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& o
   return found.x;
 }
 
-/// The operator, its preconditioner and its transpose as one, of vectors that know nothing of each other. What these
-/// functions capture is captured by the system then: it is there wherever the system is solved, and has a derivative
-/// by x alone, as the others are 0. The adjoint system is the transpose of each.
+/// The operator, its preconditioner and its transpose as one function of three vectors, each part of the result from
+/// one of them. So the system captures what these functions capture, and captured values are there wherever the system
+/// is solved. Their derivative is that of x alone: the other two vectors are 0. The adjoint system is the transpose of
+/// each.
 struct Beside {
   Tensor x, near, adjoint;
 };
 
-/// One of the functions, of vectors of this type. It is recorded, so that it leaves out what only the others need.
+/// One of the three functions, for vectors of this type. The function is recorded, which leaves out what only the other
+/// two need.
 template <class F>
 LinearFunction one_of(const char* name, const F& all, Tensor Beside::* which, const Type& type) {
   const auto one = [&](const Tensor& v) {

@@ -25,7 +25,7 @@ std::string error_of(const std::function<void()>& call) {
   return "";
 }
 
-/// A function of one example, an argument that it takes, and one that it does not.
+/// A function of one example, with an argument for which the function has a value, and one for which it throws.
 struct Case {
   std::string name;
   Map f;

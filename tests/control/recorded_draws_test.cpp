@@ -301,8 +301,8 @@ TEST(RecordedDraws, OfAProgramInsideALoopOrMapAreThoseOfTheFunction) {
   }
 }
 
-/// What programs must know of the function besides its draws: where new generators begin, how many branches and loops
-/// it ran through, and which of them draw from which generator.
+/// Functions of which a program must know more than the draws: where a new generator begins, how many branches and
+/// loops the function ran through, and which branch or loop draws from which generator.
 std::vector<Function> functions_around_draws() {
   return {
       [](Tensor x) {
