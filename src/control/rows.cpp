@@ -7,6 +7,7 @@
 
 #include "ops/axes.h"
 #include "primitive/interpreter.h"
+#include "primitive/origin.h"
 #include "program/stand_alone.h"
 
 namespace ricci::runs {
@@ -42,6 +43,7 @@ struct FillRows {
   Tensors call(std::span<const Tensor> inputs) const {
     const Tensor &rows = inputs[0], &x = inputs[1];
     const Type type = type_of(x);
+    note_rows_that_take_part(rows);
     if (type.shape.numel() == 0) return {x};
     if (rows.dim() == 1 && !this_thread.innermost) return filled_at_once(rows, x);
     if (all(rows).item<bool>()) return {x};

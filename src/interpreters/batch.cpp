@@ -265,6 +265,7 @@ Vmaps vmaps_of_kernel(const Shape& leading) {
 std::string place_text(std::int64_t place, const Shape& shape, const Vmaps& vmaps) {
   Shape at = shape;
   for (std::size_t axis = shape.size(); axis-- > 0; place /= shape[axis].host()) at[axis] = place % shape[axis].host();
+  if (!vmaps.empty()) replace_by_place_in_copied_row(at, shape);
   for (std::size_t axis = 0; axis < vmaps.size(); ++axis)
     if (vmaps[axis]) at[axis] = number_of_row(vmaps[axis]->numbers(), at[axis].host());
   const Shape example(at.begin(), at.begin() + vmaps.size()), inside(at.begin() + vmaps.size(), at.end());

@@ -115,7 +115,7 @@ using Vmaps = SmallVector<const BatchInterpreter*, 4>;
 Vmaps vmaps_of_kernel(const Shape& leading);
 /// For errors: ` at [0,2] in example 3`, ` in example [2,1]`. `place` is a row-major place in `shape`, whose first axes
 /// are the rows of `vmaps`. The number of an example counts all examples of its vmap, not those of a chunk or a branch.
-/// A vmap that is null stands in a program: all its examples run.
+/// A vmap that is null stands in a program: all its examples run, or are copies of one that runs (origin.h).
 std::string place_text(std::int64_t place, const Shape& shape, const Vmaps& vmaps);
 
 }  // namespace ricci

@@ -13,6 +13,7 @@
 #include "primitive/call_site.h"
 #include "primitive/thread_context.h"
 #include "ricci/shape.h"
+#include "ricci/tensor.h"
 
 namespace ricci {
 
@@ -59,6 +60,10 @@ class RunsEquation {
   const Level around;  // the level it runs at
   const RunsEquation* const outer;
 
+  /// Of a branch or a step that runs for some of the examples: bool, which rows take part, along its last axis. A row
+  /// that does not is a copy of the first that does. Undefined: all take part.
+  mutable Tensor takes_part = {};
+
   /// A size of the origin in this run; a symbol where nobody knows.
   Size size_of(Size size) const;
 
@@ -66,6 +71,13 @@ class RunsEquation {
   const With<&ThreadContext::runs_equation> innermost_{this};
   const With<&ThreadContext::called> called_;
 };
+
+/// Called by an equation that fills the rows of examples that take no part: from now on, errors of the program that
+/// holds the equation name the example that a copied row comes from.
+void note_rows_that_take_part(const Tensor& takes_part);
+/// The place in a tensor, whose first axes are those of the examples of the equation that runs: a place in a copied row
+/// becomes the same place in the row that was copied.
+void replace_by_place_in_copied_row(Shape& place, const Shape& shape);
 
 /// Where the equations of a recording come from: most have what the one before has.
 class OriginsInside {

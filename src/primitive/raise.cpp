@@ -271,6 +271,28 @@ Size RunsEquation::size_of(Size size) const {
   return size;
 }
 
+void note_rows_that_take_part(const Tensor& takes_part) {
+  const RunsEquation* const equation = this_thread.runs_equation;
+  const RunsEquation* const around = equation ? equation->outer : nullptr;
+  if (around && value_of(takes_part)->kind == ValueKind::array) around->takes_part = takes_part;
+}
+
+void replace_by_place_in_copied_row(Shape& place, const Shape& shape) {
+  for (const RunsEquation* run = this_thread.runs_equation; run; run = run->outer) {
+    if (!run->takes_part.defined()) continue;
+    const auto& takes_part = static_cast<const Array&>(*value_of(run->takes_part));
+    const Shape& rows = takes_part.type.shape;
+    if (rows.size() > shape.size() || !std::equal(rows.begin(), rows.end(), shape.begin())) continue;
+    const auto* flag = static_cast<const bool*>(takes_part.data);
+    for (std::size_t axis = 0; axis + 1 < rows.size(); ++axis) flag += place[axis].host() * takes_part.strides[axis];
+    const std::int64_t step = takes_part.strides[rows.size() - 1];
+    Size& row = place[rows.size() - 1];
+    if (flag[row.host() * step]) continue;
+    row = 0;
+    while (row.host() + 1 < rows.back().host() && !flag[row.host() * step]) row = row.host() + 1;
+  }
+}
+
 OriginRef joined(const OriginRef& inner, const OriginRef& outer) {
   if (!inner || !outer) return inner ? inner : outer;
   Origin both = *inner;
