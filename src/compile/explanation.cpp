@@ -145,7 +145,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
         call.kernel->plan().program.turns->goes_on >= 0 ? 1 : 0;  // the condition is asked once more
     step.text += ", " + std::to_string(apart.most_runs() - unanswered) + " turns";
   };
-  const WatchedPrograms watching(time);
+  const WatchedPrograms watching(&time);
   function::run_call(program, inputs);
   return all;
 }

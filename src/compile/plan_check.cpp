@@ -20,19 +20,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-thread_local constinit bool sets_plans_aside = false;
-
-/// While it lives, this thread runs no plans.
-class WithoutPlans {
- public:
-  WithoutPlans() : before_(std::exchange(sets_plans_aside, true)) {}
-  WithoutPlans(const WithoutPlans&) = delete;
-  ~WithoutPlans() { sets_plans_aside = before_; }
-
- private:
-  const bool before_;
-};
-
 /// Whether joining two totals gives one of them: a maximum does not depend on the order.
 bool picks(const Accumulation& a) {
   return std::ranges::none_of(a.join.steps, [](const Formula::Step& step) {
@@ -179,8 +166,6 @@ Difference largest_difference(const Tensors& found, const std::vector<Tensor>& e
 
 }  // namespace
 
-bool plans_are_set_aside() { return sets_plans_aside; }
-
 Tensors checked(const std::function<Tensors()>& plan, const Program& program, std::span<const Tensor> inputs,
                 const std::function<std::string(std::size_t)>& name, const std::string& at) {
   Draws draws;
@@ -189,7 +174,7 @@ Tensors checked(const std::function<Tensors()>& plan, const Program& program, st
     return plan();
   };
   const Tensors found = noted();
-  const WithoutPlans without_plans;
+  const With<&ThreadContext::sets_plans_aside> programs_alone(true);
   const auto unchanged = [](const Equation&, Tensors&, const std::function<void()>& run) { run(); };
   std::vector<Tensor> expected;
   {

@@ -125,7 +125,7 @@ struct CompiledCall {
   /// One that is checked runs its own plan.
   CalledProgram called() const { return {options.checked_at ? nullptr : &f}; }
   Tensors call(std::span<const Tensor> inputs) const {
-    if (plans_are_set_aside()) return function::run_call(f, inputs);
+    if (this_thread.sets_plans_aside) return function::run_call(f, inputs);
     const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };
     if (!options.checked_at || this_thread.innermost) return run();
     const auto name_of = [](std::size_t i) {

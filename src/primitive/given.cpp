@@ -8,8 +8,6 @@
 
 namespace ricci {
 
-thread_local constinit GivenAway* GivenAway::offered_ = nullptr;
-
 namespace {
 
 /// The values behind some cells, and how often each is referred to from there.
@@ -138,11 +136,12 @@ GivenAway::Elements* GivenAway::find(const Value& value) {
 }
 
 ValueRef GivenAway::overwritten(Op op, std::span<const ValueRef> inputs) {
-  Elements* const found = offered_ ? offered_->find(*inputs[0]) : nullptr;
+  GivenAway* const offered = this_thread.given_away;
+  Elements* const found = offered ? offered->find(*inputs[0]) : nullptr;
   if (!found) return {};
   const auto& base = static_cast<const Array&>(*inputs[0]);
   if (overlaps_itself(base.type.shape, base.strides)) return {};
-  if (offered_->keeps_ && !can_be_undone(inputs)) return {};
+  if (offered->keeps_ && !can_be_undone(inputs)) return {};
   SmallVector<Strided, 4> in;
   const auto lay_out = [&](const Values& values) {
     in.clear();
@@ -164,7 +163,7 @@ ValueRef GivenAway::overwritten(Op op, std::span<const ValueRef> inputs) {
     operands[i] = std::move(copy);
   }
   lay_out(operands);
-  if (offered_->keeps_) {
+  if (offered->keeps_) {
     found->before = make_array({base.type.dtype, inputs[1]->type.shape});
     found->parameters = OwnedParameters(op.rules->parameters, op.parameters);
     if (!overwrite(Overwriting::keep, found->before->strided())) return {};

@@ -38,16 +38,8 @@ class GivenAway {
   ValueRef settled(ValueRef result) const;
 
   /// While it lives, the operations of this thread find what is given away. Null offers nothing.
-  class Offer {
-   public:
-    explicit Offer(GivenAway* given) : outer_(std::exchange(offered_, given)) {}
-    Offer(const Offer&) = delete;
-    ~Offer() { offered_ = outer_; }
-
-   private:
-    GivenAway* outer_;
-  };
-  static bool is_offered() { return offered_ != nullptr; }
+  using Offer = With<&ThreadContext::given_away>;
+  static bool is_offered() { return this_thread.given_away != nullptr; }
   /// The operation's result in the elements that its first operand shows; null where these are not offered.
   /// Requires: the operation has the rule.
   static ValueRef overwritten(Op op, std::span<const ValueRef> inputs);
@@ -67,7 +59,6 @@ class GivenAway {
 
   SmallVector<Elements, 2> elements_;
   bool keeps_ = false;
-  static thread_local constinit GivenAway* offered_;
 };
 
 template <class Run>

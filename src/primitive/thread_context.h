@@ -14,10 +14,12 @@ namespace ricci {
 class BackwardPass;
 class CatchesCaptures;
 class DrawSource;
+class GivenAway;
 class Interpreter;
 class OwnStreams;
 class RunsEquation;
 class UserFunctionInRule;
+struct AroundAllEquations;
 struct SetAside;
 
 struct ThreadContext {
@@ -41,6 +43,12 @@ struct ThreadContext {
   // ── draws ──
   DrawSource* draws = nullptr;        // the innermost source that draws ask first
   OwnStreams* own_streams = nullptr;  // the innermost conditional or loop that takes positions of generators
+
+  // ── writes and programs ──
+  GivenAway* given_away = nullptr;              // the elements that operations may write into
+  const AroundAllEquations* watches = nullptr;  // who watches the equations of programs that are called
+  int programs_around = 0;                      // how many the one stands in whose text is read
+  bool sets_plans_aside = false;                // whether a program is run to hold its plan against it
 
   // ── what errors name, and what is looked for ──
   const char* called = nullptr;             // the operation that the user called

@@ -376,27 +376,20 @@ Program parsed(std::string_view text, std::span<const Tensor> captured) {
   }
 }
 
-/// How many programs the reader stands inside, each the parameter of an operation of the one around it. A text may say
-/// any number; to run so many, one inside the other, would need more stack than there is.
-thread_local constinit int programs_around = 0;
-constexpr int most_programs_around = 200;
-
-class OneFurtherIn {
- public:
-  OneFurtherIn() {
-    if (programs_around == most_programs_around)
-      throw ValueError("more than " + std::to_string(most_programs_around) +
-                       " programs stand one inside the other; write a loop where the nest repeats itself");
-    ++programs_around;
-  }
-  OneFurtherIn(const OneFurtherIn&) = delete;
-  ~OneFurtherIn() { --programs_around; }
-};
+/// How many programs the reader stands inside, each the parameter of an operation of the one around it, and one more. A
+/// text may say any number; to run so many, one inside the other, would need more stack than there is.
+int one_further_in() {
+  constexpr int most = 200;
+  if (this_thread.programs_around == most)
+    throw ValueError("more than " + std::to_string(most) +
+                     " programs stand one inside the other; write a loop where the nest repeats itself");
+  return this_thread.programs_around + 1;
+}
 
 }  // namespace
 
 void Program::parse_parameter(std::string_view& text) {
-  const OneFurtherIn inside;
+  const With<&ThreadContext::programs_around> inside(one_further_in());
   Parser parser(text, {}, nullptr);
   body_ = Shared<const ProgramBody>(new ProgramBody(parser.parse()));
   check(*this);

@@ -316,15 +316,10 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
   return outputs;
 }
 
-thread_local constinit const AroundAllEquations* around_all = nullptr;
-
 }  // namespace
 
-WatchedPrograms::WatchedPrograms(const AroundAllEquations& around) : before_(std::exchange(around_all, &around)) {}
-WatchedPrograms::~WatchedPrograms() { around_all = before_; }
-
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
-  if (const AroundAllEquations* const around = around_all) [[unlikely]]
+  if (const AroundAllEquations* const around = this_thread.watches) [[unlikely]]
     return run(*this, inputs, [&](const Equation& e, Tensors& operands, const auto& compute) {
       (*around)(*this, e, operands, compute);
     });

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "primitive/thread_context.h"
 #include "program/program.h"
 
 namespace ricci {
@@ -17,19 +18,12 @@ using AroundEquation = std::function<void(const Equation& e, Tensors& operands, 
 std::vector<Tensor> run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around);
 
 /// Around each equation of each program that is called: of the programs of loops and branches, too.
-using AroundAllEquations =
-    std::function<void(const Program& of, const Equation& e, Tensors& operands, const std::function<void()>& run)>;
-
-/// While it lives, programs that are called on this thread run so.
-class WatchedPrograms {
- public:
-  explicit WatchedPrograms(const AroundAllEquations& around);
-  WatchedPrograms(const WatchedPrograms&) = delete;
-  ~WatchedPrograms();
-
- private:
-  const AroundAllEquations* const before_;
+struct AroundAllEquations
+    : std::function<void(const Program& of, const Equation& e, Tensors& operands, const std::function<void()>& run)> {
+  using function::function;
 };
+/// While it lives, programs that are called on this thread run so.
+using WatchedPrograms = With<&ThreadContext::watches>;
 
 class NumberedBranches;
 
