@@ -32,42 +32,63 @@ Key split(const Key& key, Size n);
 /// TypeError if it is not an integer.
 Key fold_in(const Key& key, const Tensor& number);
 
-// ── samplers, as in ops/random.h. Without parameters: of the standard distribution and the default dtype if none is
-// given ──
+// ── samplers, as in ops/random.h. A sample has the dtype that is given; else that of the parameters, promoted, or the
+// default dtype if these are numbers or integers. Without parameters the distribution is the standard one ──
+//   rc::Tensor x = rc::exponential(key, 2, {100}, rc::float64);  // f64[100]
 
 Tensor uniform(const Key& key, const Shape& shape);  ///< on [0, 1)
 Tensor uniform(const Key& key, const Shape& shape, DType dtype);
 Tensor uniform(const Key& key, const Tensor& low, const Tensor& high);
 Tensor uniform(const Key& key, const Tensor& low, const Tensor& high, const Shape& shape);
+Tensor uniform(const Key& key, const Tensor& low, const Tensor& high, const Shape& shape, DType dtype);
 Tensor normal(const Key& key, const Shape& shape);
 Tensor normal(const Key& key, const Shape& shape, DType dtype);
 Tensor normal(const Key& key, const Tensor& mean, const Tensor& std);
 Tensor normal(const Key& key, const Tensor& mean, const Tensor& std, const Shape& shape);
+Tensor normal(const Key& key, const Tensor& mean, const Tensor& std, const Shape& shape, DType dtype);
 Tensor log_normal(const Key& key, const Tensor& mean, const Tensor& std);
 Tensor log_normal(const Key& key, const Tensor& mean, const Tensor& std, const Shape& shape);
+Tensor log_normal(const Key& key, const Tensor& mean, const Tensor& std, const Shape& shape, DType dtype);
 Tensor exponential(const Key& key, const Shape& shape);
+Tensor exponential(const Key& key, const Shape& shape, DType dtype);
 Tensor exponential(const Key& key, const Tensor& rate, const Shape& shape);
+Tensor exponential(const Key& key, const Tensor& rate, const Shape& shape, DType dtype);
 Tensor cauchy(const Key& key, const Shape& shape);
+Tensor cauchy(const Key& key, const Shape& shape, DType dtype);
 Tensor cauchy(const Key& key, const Tensor& median, const Tensor& sigma, const Shape& shape);
+Tensor cauchy(const Key& key, const Tensor& median, const Tensor& sigma, const Shape& shape, DType dtype);
 Tensor laplace(const Key& key, const Shape& shape);
+Tensor laplace(const Key& key, const Shape& shape, DType dtype);
 Tensor laplace(const Key& key, const Tensor& loc, const Tensor& scale, const Shape& shape);
+Tensor laplace(const Key& key, const Tensor& loc, const Tensor& scale, const Shape& shape, DType dtype);
 Tensor gumbel(const Key& key, const Shape& shape);
+Tensor gumbel(const Key& key, const Shape& shape, DType dtype);
 Tensor gumbel(const Key& key, const Tensor& loc, const Tensor& scale, const Shape& shape);
+Tensor gumbel(const Key& key, const Tensor& loc, const Tensor& scale, const Shape& shape, DType dtype);
 Tensor truncated_normal(const Key& key, const Tensor& low, const Tensor& high, const Shape& shape);
+Tensor truncated_normal(const Key& key, const Tensor& low, const Tensor& high, const Shape& shape, DType dtype);
 Tensor bernoulli(const Key& key, const Tensor& p);
 Tensor bernoulli(const Key& key, const Tensor& p, const Shape& shape);
+Tensor bernoulli(const Key& key, const Tensor& p, const Shape& shape, DType dtype);
 Tensor geometric(const Key& key, const Tensor& p, const Shape& shape);
+Tensor geometric(const Key& key, const Tensor& p, const Shape& shape, DType dtype);
 Tensor poisson(const Key& key, const Tensor& rate);
 Tensor poisson(const Key& key, const Tensor& rate, const Shape& shape);
+Tensor poisson(const Key& key, const Tensor& rate, const Shape& shape, DType dtype);
 Tensor binomial(const Key& key, const Tensor& count, const Tensor& probability);
 Tensor binomial(const Key& key, const Tensor& count, const Tensor& probability, const Shape& shape);
+Tensor binomial(const Key& key, const Tensor& count, const Tensor& probability, const Shape& shape, DType dtype);
 Tensor gamma(const Key& key, const Tensor& concentration);
 Tensor gamma(const Key& key, const Tensor& concentration, const Shape& shape);
+Tensor gamma(const Key& key, const Tensor& concentration, const Shape& shape, DType dtype);
 Tensor beta(const Key& key, const Tensor& a, const Tensor& b);
 Tensor beta(const Key& key, const Tensor& a, const Tensor& b, const Shape& shape);
+Tensor beta(const Key& key, const Tensor& a, const Tensor& b, const Shape& shape, DType dtype);
 Tensor dirichlet(const Key& key, const Tensor& concentration);
 Tensor multinomial(const Key& key, const Tensor& weights, Size samples, bool replacement);
 Tensor randint(const Key& key, Bound low, Bound high, const Shape& shape);
+Tensor randint(const Key& key, Bound low, Bound high, const Shape& shape, DType dtype);
 Tensor randperm(const Key& key, Size n);
+Tensor randperm(const Key& key, Size n, DType dtype);
 
 }  // namespace ricci::ops

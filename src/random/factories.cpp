@@ -13,6 +13,11 @@ Type like(const char* op, const Tensor& x, const LikeOptions& options) {
   return type;
 }
 
+Tensor permutation(const Noise& noise, Size n, DType dtype) {
+  if (n.hint() > 0) require_fits(noise.op(), n.hint() - 1, dtype);
+  return to(noise.permutation(n), dtype);
+}
+
 }  // namespace
 
 namespace ops {
@@ -35,8 +40,7 @@ Tensor randint(Bound low, Bound high, const Shape& shape, IntegerOptions options
 
 Tensor randperm(Size n) { return randperm(n, IntegerOptions{}); }
 Tensor randperm(Size n, IntegerOptions options) {
-  if (n.hint() > 0) require_fits("randperm", n.hint() - 1, options.dtype);
-  return to(Noise("randperm", options.generator).permutation(n), options.dtype);
+  return permutation(Noise("randperm", options.generator), n, options.dtype);
 }
 
 Tensor rand_like(const Tensor& x) { return rand_like(x, LikeOptions{}); }
@@ -58,9 +62,13 @@ Tensor randint_like(const Tensor& x, Bound low, Bound high, LikeOptions options)
 }
 
 Tensor randint(const Key& key, Bound low, Bound high, const Shape& shape) {
-  return Noise("randint", key).integers(low, high, shape, DType::int64);
+  return randint(key, low, high, shape, DType::int64);
 }
-Tensor randperm(const Key& key, Size n) { return Noise("randperm", key).permutation(n); }
+Tensor randint(const Key& key, Bound low, Bound high, const Shape& shape, DType dtype) {
+  return Noise("randint", key).integers(low, high, shape, dtype);
+}
+Tensor randperm(const Key& key, Size n) { return randperm(key, n, DType::int64); }
+Tensor randperm(const Key& key, Size n, DType dtype) { return permutation(Noise("randperm", key), n, dtype); }
 
 }  // namespace ops
 }  // namespace ricci

@@ -46,25 +46,52 @@ TEST(Keys, GiveTheSameNumbersEachTimeAndOthersForOtherSeeds) {
   }
 }
 
-using Sampler = std::function<Tensor(Key, const Tensor& half)>;
-std::vector<std::pair<const char*, Sampler>> samplers_with_parameters() {
-  const rc::Shape shape = {4};
-  const auto sampler = [&](const char* name, auto sample) { return std::pair<const char*, Sampler>(name, sample); };
+/// Without a dtype where none is given.
+using Sampler = std::function<Tensor(Key, const Tensor& half, std::optional<rc::DType>)>;
+struct NamedSampler {
+  const char* name;
+  Sampler sample;
+};
+
+/// `sample(key, half, dtype…)`, with a dtype and without.
+NamedSampler sampler(const char* name, auto sample) {
+  return {name, [=](const Key& key, const Tensor& half, std::optional<rc::DType> dtype) {
+            return dtype ? sample(key, half, *dtype) : sample(key, half);
+          }};
+}
+std::vector<NamedSampler> samplers_with_parameters() {
+  const rc::Shape s = {4};
+  using K = Key;
+  using T = Tensor;
   return {
-      sampler("uniform", [=](Key k, Tensor p) { return rc::uniform(k, p, 2, shape); }),
-      sampler("normal", [=](Key k, Tensor p) { return rc::normal(k, 0, p, shape); }),
-      sampler("log_normal", [=](Key k, Tensor p) { return rc::log_normal(k, p, 1, shape); }),
-      sampler("exponential", [=](Key k, Tensor p) { return rc::exponential(k, p, shape); }),
-      sampler("cauchy", [=](Key k, Tensor p) { return rc::cauchy(k, p, 1, shape); }),
-      sampler("laplace", [=](Key k, Tensor p) { return rc::laplace(k, p, 1, shape); }),
-      sampler("gumbel", [=](Key k, Tensor p) { return rc::gumbel(k, 0, p, shape); }),
-      sampler("truncated_normal", [=](Key k, Tensor p) { return rc::truncated_normal(k, -1, p, shape); }),
-      sampler("bernoulli", [=](Key k, Tensor p) { return rc::bernoulli(k, p, shape); }),
-      sampler("geometric", [=](Key k, Tensor p) { return rc::geometric(k, p, shape); }),
-      sampler("poisson", [=](Key k, Tensor p) { return rc::poisson(k, p, shape); }),
-      sampler("binomial", [=](Key k, Tensor p) { return rc::binomial(k, 10, p, shape); }),
-      sampler("gamma", [=](Key k, Tensor p) { return rc::gamma(k, p, shape); }),
-      sampler("beta", [=](Key k, Tensor p) { return rc::beta(k, 2, p, shape); }),
+      sampler("uniform", [=](K k, T p, auto... d) { return rc::uniform(k, p, 2, s, d...); }),
+      sampler("normal", [=](K k, T p, auto... d) { return rc::normal(k, 0, p, s, d...); }),
+      sampler("log_normal", [=](K k, T p, auto... d) { return rc::log_normal(k, p, 1, s, d...); }),
+      sampler("exponential", [=](K k, T p, auto... d) { return rc::exponential(k, p, s, d...); }),
+      sampler("cauchy", [=](K k, T p, auto... d) { return rc::cauchy(k, p, 1, s, d...); }),
+      sampler("laplace", [=](K k, T p, auto... d) { return rc::laplace(k, p, 1, s, d...); }),
+      sampler("gumbel", [=](K k, T p, auto... d) { return rc::gumbel(k, 0, p, s, d...); }),
+      sampler("truncated_normal", [=](K k, T p, auto... d) { return rc::truncated_normal(k, -1, p, s, d...); }),
+      sampler("bernoulli", [=](K k, T p, auto... d) { return rc::bernoulli(k, p, s, d...); }),
+      sampler("geometric", [=](K k, T p, auto... d) { return rc::geometric(k, p, s, d...); }),
+      sampler("poisson", [=](K k, T p, auto... d) { return rc::poisson(k, p, s, d...); }),
+      sampler("binomial", [=](K k, T p, auto... d) { return rc::binomial(k, 10, p, s, d...); }),
+      sampler("gamma", [=](K k, T p, auto... d) { return rc::gamma(k, p, s, d...); }),
+      sampler("beta", [=](K k, T p, auto... d) { return rc::beta(k, 2, p, s, d...); }),
+  };
+}
+/// These take no parameter: `half` is not looked at.
+std::vector<NamedSampler> samplers_without_parameters() {
+  const rc::Shape s = {4};
+  using K = Key;
+  using T = Tensor;
+  return {
+      sampler("uniform", [=](K k, T, auto... d) { return rc::uniform(k, s, d...); }),
+      sampler("normal", [=](K k, T, auto... d) { return rc::normal(k, s, d...); }),
+      sampler("exponential", [=](K k, T, auto... d) { return rc::exponential(k, s, d...); }),
+      sampler("cauchy", [=](K k, T, auto... d) { return rc::cauchy(k, s, d...); }),
+      sampler("laplace", [=](K k, T, auto... d) { return rc::laplace(k, s, d...); }),
+      sampler("gumbel", [=](K k, T, auto... d) { return rc::gumbel(k, s, d...); }),
   };
 }
 
@@ -72,13 +99,45 @@ TEST(Keys, SamplersOfAShapeGiveTheDtypeOfTheirParameters) {
   const auto half = [](rc::DType dtype) { return rc::full({4}, 0.5, dtype); };
   for (const auto& [name, sample] : samplers_with_parameters()) {
     SCOPED_TRACE(name);
-    for (const rc::DType dtype : {rc::float32, rc::float64}) EXPECT_EQ(sample(Key(1), half(dtype)).dtype(), dtype);
-    EXPECT_EQ(sample(Key(1), 0.5).dtype(), rc::float32);
-    expect_equal(sample(Key(1), half(rc::float32)), sample(Key(1), 0.5));
+    for (const rc::DType dtype : {rc::float32, rc::float64})
+      EXPECT_EQ(sample(Key(1), half(dtype), {}).dtype(), dtype);
+    EXPECT_EQ(sample(Key(1), 0.5, {}).dtype(), rc::float32);
+    expect_equal(sample(Key(1), half(rc::float32), {}), sample(Key(1), 0.5, {}));
   }
   const Tensor single = half(rc::float32), twice = half(rc::float64);
   EXPECT_EQ(rc::normal(Key(1), single, twice, {4}).dtype(), rc::float64);
   EXPECT_EQ(rc::poisson(Key(1), rc::full({4}, 3, rc::int64), {4}).dtype(), rc::float32);
+}
+
+TEST(Keys, SamplersOfAShapeGiveTheDtypeThatTheyAreGiven) {
+  for (const auto& samplers : {samplers_with_parameters(), samplers_without_parameters()})
+    for (const auto& [name, sample] : samplers) {
+      SCOPED_TRACE(name);
+      for (const rc::DType dtype : {rc::float16, rc::bfloat16, rc::float32, rc::float64}) {
+        const Tensor drawn = sample(Key(1), 0.5, dtype);
+        EXPECT_EQ(drawn.dtype(), dtype);
+        // The numbers are those of parameters of that dtype, where there are any.
+        expect_equal(drawn, sample(Key(1), rc::full({4}, 0.5, dtype), dtype));
+      }
+      for (const rc::DType parameter : {rc::float32, rc::float64})
+        EXPECT_EQ(sample(Key(1), rc::full({4}, 0.5, parameter), rc::float16).dtype(), rc::float16);
+      expect_equal(sample(Key(1), 0.5, rc::float32), sample(Key(1), 0.5, {}));
+    }
+  for (const rc::DType dtype : {rc::int32, rc::int64, rc::float64}) {
+    EXPECT_EQ(rc::randint(Key(1), 0, 9, {4}, dtype).dtype(), dtype);
+    expect_equal(rc::randint(Key(1), 0, 9, {4}, dtype), rc::randint(Key(1), 0, 9, {4}).to(dtype));
+    expect_equal(rc::randperm(Key(1), 9, dtype), rc::randperm(Key(1), 9).to(dtype));
+  }
+}
+
+TEST(Keys, SamplersSayWhichDtypeTheyCannotGive) {
+  expect_error<rc::TypeError>(
+      [] { rc::exponential(Key(1), 2, {3}, rc::complex64); },
+      "exponential: draws floating numbers, not the complex c64; use a floating dtype, or randint");
+  expect_error<rc::TypeError>([] { rc::uniform(Key(1), {3}, rc::int64); },
+                              "uniform: draws floating numbers, not i64; use a floating dtype, or randint");
+  expect_error<rc::ValueError>([] { rc::randperm(Key(1), 1000, rc::uint8); },
+                              "randperm: 999 is no u8, which holds numbers from 0 to 255; use a wider dtype");
 }
 
 TEST(Keys, LeaveGeneratorsAlone) {
