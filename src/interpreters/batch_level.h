@@ -108,10 +108,10 @@ class BatchLevel {
   }
 
  private:
-  /// Draws are the run's own where it lasts.
+  /// Draws are the run's own where it lasts. Where it has ended, the places around it are already those of its stream.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
-    if (!run) own_streams_.emplace(streams_of(this_thread.innermost), of.randomness);
+    if (!run) own_streams_.emplace(streams_of(this_thread.innermost), Randomness::same);
     return {.count = of.count,
             .first = of.first,
             .randomness = of.randomness,

@@ -275,7 +275,12 @@ bool RecordInterpreter::is_part() const { return what_ == Records::part && inner
 
 StreamPosition RecordInterpreter::next_position(Generator& generator) {
   // One that is made or seeded by the recorded function starts anew at each run.
-  if (!knows(generator)) return in_here({.seed = generator.seed(), .position = generator.next()});
+  if (!knows(generator)) {
+    const StreamPosition own{.seed = generator.seed(), .position = generator.next(), .place = {}};
+    if (!is_part()) return in_here(own);
+    const AtLevel outside(parent);
+    return in_here(next_draw_from(generator, own));
+  }
   if (is_part()) {
     const AtLevel outside(parent);
     return in_here(next_draw(generator));

@@ -16,6 +16,12 @@ RecordInterpreter* part_of(const StreamScope& streams) {
   return recording && recording->level > streams.began() ? recording : nullptr;
 }
 
+/// Of the innermost recording; 0: there is none.
+Level level_of_recording() {
+  const Interpreter* const recording = innermost_recording();
+  return recording ? recording->level : 0;
+}
+
 StreamPosition next(const DrawWanted& draw) {
   DrawSource* const current = DrawSource::current();
   return current ? current->next(draw) : draw.fresh();
@@ -24,6 +30,7 @@ StreamPosition next(const DrawWanted& draw) {
 }  // namespace
 
 StreamPosition DrawWanted::fresh() const {
+  if (own) return *own;
   if (is_start && streams) return start_of_streams(*streams, generator);
   StreamScope* const from = streams ? streams : streams_of(this_thread.innermost);
   return from ? next_draw_of(*from, generator) : next_position(generator);
@@ -39,13 +46,17 @@ StreamPosition start_of_streams(StreamScope& streams, Generator& generator) {
   return part ? part->from_around(generator, streams, true) : streams.start(generator);
 }
 
-DrawSource* DrawSource::current() {
-  const Interpreter* recording = innermost_recording();
-  DrawSource* const source = this_thread.draws;
-  return source && (!recording || recording->level <= source->began_) ? source : nullptr;
+/// One that began in a recording has no part in what that recording asks for outside of itself.
+DrawSource* DrawSource::asked_here(DrawSource* source) {
+  while (source && source->recording_ > current_level()) source = source->before_;
+  return source && level_of_recording() <= source->began_ ? source : nullptr;
 }
 
 StreamPosition next_draw(Generator& generator, StreamScope* streams) { return next({generator, streams}); }
+
+StreamPosition next_draw_from(Generator& generator, const StreamPosition& own) {
+  return next({generator, nullptr, false, &own});
+}
 
 StreamPosition start_of_draws(Generator& generator, StreamScope* streams) { return next({generator, streams, true}); }
 
@@ -86,7 +97,7 @@ const BatchInterpreter* refuses_draws() {
   return current ? current->refuses() : nullptr;
 }
 
-DrawSource::DrawSource() : began_(current_level()), outer_(current()) {}
+DrawSource::DrawSource() : began_(current_level()), recording_(level_of_recording()) {}
 
 Draws draws_here() {
   Draws draws;

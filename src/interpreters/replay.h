@@ -30,6 +30,9 @@ Draws draws_here();
 /// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
 /// the generator's own. `streams`: those of a run to ask in place of the innermost one.
 StreamPosition next_draw(Generator& generator, StreamScope* streams = nullptr);
+/// The same where a part of a program that is recorded makes or seeds the generator, and draws from `own`. It is noted,
+/// or drawn again, in the order of all draws.
+StreamPosition next_draw_from(Generator& generator, const StreamPosition& own);
 /// Where the streams begin that a program of a conditional or loop draws from: what is noted of that, else their start.
 /// Null: they have none of their own, and begin at the next draw.
 StreamPosition start_of_draws(Generator& generator, StreamScope* streams);
@@ -43,7 +46,8 @@ struct DrawWanted {
   Generator& generator;
   StreamScope* streams;  // as in `next_draw` and `start_of_draws`
   bool is_start = false;
-  StreamPosition fresh() const;  // none that is noted
+  const StreamPosition* own = nullptr;  // of a generator that a recording does not know: where it is drawn from
+  StreamPosition fresh() const;         // none that is noted
 };
 
 /// Whether what this thread computes is computed again, with the draws that were noted.
@@ -71,26 +75,29 @@ class DrawSource {
  public:
   DrawSource(const DrawSource&) = delete;
   /// The innermost one of this thread; null: there is none, or a recording that has begun inside it runs.
-  static DrawSource* current();
+  static DrawSource* current() { return asked_here(this_thread.draws); }
   virtual StreamPosition next(const DrawWanted& draw) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
-  virtual bool repeats() const { return outer_ && outer_->repeats(); }
-  virtual bool has_part(const BatchInterpreter& batch) const { return !outer_ || outer_->has_part(batch); }
-  virtual const BatchInterpreter* refuses() const { return outer_ ? outer_->refuses() : nullptr; }
+  virtual bool repeats() const { return outer() && outer()->repeats(); }
+  virtual bool has_part(const BatchInterpreter& batch) const { return !outer() || outer()->has_part(batch); }
+  virtual const BatchInterpreter* refuses() const { return outer() ? outer()->refuses() : nullptr; }
   /// How many draws it has noted or given again; and back to so many.
   virtual std::size_t count() const { return 0; }
   virtual void set_count(std::size_t) {}
-  DrawSource* outer() const { return outer_; }
+  DrawSource* outer() const { return asked_here(before_); }
 
  protected:
   DrawSource();
   ~DrawSource() = default;
-  StreamPosition next_of_outer(const DrawWanted& draw) const { return outer_ ? outer_->next(draw) : draw.fresh(); }
+  StreamPosition next_of_outer(const DrawWanted& draw) const { return outer() ? outer()->next(draw) : draw.fresh(); }
 
   const Level began_;  // the level it began at: what is further in began inside it
 
  private:
-  DrawSource* const outer_;  // the current one when this began
+  /// `source`, or the innermost one around it, that is asked here.
+  static DrawSource* asked_here(DrawSource* source);
+  const Level recording_;  // that it began in; 0: in none
+  DrawSource* const before_ = this_thread.draws;
   const With<&ThreadContext::draws> innermost_{this};
 };
 

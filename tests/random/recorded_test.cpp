@@ -247,6 +247,47 @@ TEST(RecordedDraws, OfACustomFunctionAreTheSameInWhatIsComputedAgain) {
   expect_repeated(times_noise_of_class);
 }
 
+TEST(RecordedDraws, OfACustomFunctionThatMakesAGeneratorAreThoseOfTheFunctionInMaps) {
+  const auto made_and_given = [](Tensor x) {
+    rc::Generator made(4);
+    const Tensor factor = rc::rand({}, {.dtype = rc::float64, .generator = made});
+    return x * factor + rc::rand({}, rc::float64);
+  };
+  const auto with_rule = [=](Tensor x) {
+    return rc::custom_vjp(made_and_given, [=](Tensor x) { return std::pair{made_and_given(x), x}; },
+                          [](Tensor, Tensor ct) { return ct * 2; })(x);
+  };
+  const auto kept = [=](Tensor x) { return rc::checkpoint(with_rule)(x); };
+  const auto looped = [=](Tensor x) {
+    return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return with_rule(y); }, x);
+  };
+  for (const std::function<Tensor(Tensor)>& f : {std::function<Tensor(Tensor)>(with_rule), {kept}, {looped}})
+    for (const Randomness mode : {Randomness::different, Randomness::same})
+      expect_same_draws(rc::vmap(f, {.randomness = mode}), three, three);
+}
+
+TEST(RecordedDraws, OfACustomFunctionInABranchLoopOrCheckpointAreThoseOfTheFunctionInMapsInMaps) {
+  const auto kept = [](Tensor x) { return rc::checkpoint(times_noise)(x); };
+  const auto looped = [](Tensor x) {
+    return rc::fori_loop(0, 2, [](Tensor, Tensor y) { return times_noise(y); }, x);
+  };
+  const auto chosen = [](Tensor x) { return rc::cond(rc::tensor(true), times_noise, times_noise, x); };
+  const auto in_another = [](Tensor x) {
+    const auto twice = [](Tensor x) {
+      return rc::custom_vjp(times_noise, [](Tensor x) { return std::pair{times_noise(x), x}; },
+                            [](Tensor, Tensor ct) { return ct * 2; })(x);
+    };
+    return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return twice(y); }, x);
+  };
+  using F = std::function<Tensor(const Tensor&)>;
+  for (const F& f : {F(kept), F(looped), F(chosen), F(in_another)})
+    for (const Randomness inner : {Randomness::different, Randomness::same})
+      for (const Randomness outer : {Randomness::different, Randomness::same}) {
+        const auto rows = [=](Tensor x) { return rc::vmap(f, {.randomness = inner})(rc::stack({x, x + 1, x * 2})); };
+        expect_same_draws(rc::vmap(rows, {.randomness = outer}), three, three);
+      }
+}
+
 /// Each call of a program's derivative draws new numbers; its value and slope share them.
 TEST(RecordedDraws, OfACustomFunctionAreNewAtEachDerivativeOfTheProgram) {
   const auto twice = [](Tensor x) { return times_noise(x) + 100 * times_noise(x); };
