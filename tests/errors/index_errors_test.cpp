@@ -143,6 +143,20 @@ TEST(IndexErrors, SayWhichExampleInCompiledFunctions) {
       "  inside grad{at}, inside vmap over axis 0 of 4{at}");
 }
 
+TEST(IndexErrors, SayTheExampleOfTheMapThatMapsTheIndex) {
+  const Tensor x = rc::ones({5, 3, 4}), places = rc::tensor({{0, 1}, {2, 9}, {0, 0}});
+  const auto inner_alone = [](Tensor x, Tensor i) {
+    const auto each = [](Tensor row, Tensor i) { return rc::index_select(row, 0, i); };
+    return rc::vmap([=](Tensor rows) { return rc::vmap(each)(rows, i); })(x);
+  };
+  const std::string text =
+      "index_select: index 9 at [1] in example 1 is out of range for axis 0 of f32[4]; the legal range is [0, 3]\n"
+      "  inside vmap over axis 0 of 3{at}, inside vmap over axis 0 of 5{at}";
+  expect_error<rc::IndexError>([&] { inner_alone(x, places); }, text);
+  expect_error<rc::IndexError>([&] { rc::trace(inner_alone)(x, places * 0)({x, places}); }, text);
+  expect_error<rc::IndexError>([&] { rc::compile(inner_alone)(x, places); }, text);
+}
+
 /// An index that all examples share is of none of them, whatever its length.
 TEST(IndexErrors, SayNoExampleOfASharedIndex) {
   const Tensor tables = rc::ones({2, 3}), index = rc::tensor({0, 7});
