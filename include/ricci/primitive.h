@@ -140,7 +140,7 @@ enum class Overwriting : std::uint8_t {
 /// the order of those that do anything.
 enum class Effect : std::uint8_t {
   no_effect,
-  takes_place,    ///< moves a generator on
+  acts,           ///< acts each time it runs: takes a place from a generator, sends a message, prints a line
   checks_values,  ///< throws where its operands have values that they must not have
 };
 inline constexpr std::size_t axes_on_the_stack = 6;  // of a Shape and Strides: those of more axes allocate

@@ -5,6 +5,7 @@
 #include "ricci/compile_cache.h"
 #include "ricci/control.h"
 #include "ricci/custom_derivatives.h"
+#include "ricci/debug.h"
 #include "ricci/default_dtype.h"
 #include "ricci/detect_anomaly.h"
 #include "ricci/error.h"

@@ -59,4 +59,5 @@ NB_MODULE(_core, m) {
   make_library(m);
   make_optim(m);
   make_sparse(m);
+  make_debug(m);
 }

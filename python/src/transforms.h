@@ -15,5 +15,6 @@ void make_tape(nanobind::module_& m);         // tape.cpp
 void make_library(nanobind::module_& m);      // library.cpp
 void make_optim(nanobind::module_& m);        // optim.cpp
 void make_sparse(nanobind::module_& m);       // sparse.cpp
+void make_debug(nanobind::module_& m);        // debug.cpp
 
 }  // namespace ricci::python

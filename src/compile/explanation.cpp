@@ -13,6 +13,7 @@
 #include "compile/lane_steps.h"
 #include "compile/program_plan.h"
 #include "custom/call.h"
+#include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/running.h"
 #include "ricci/threads.h"
@@ -155,6 +156,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
 std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const std::optional<Program> at_sizes = native ? native->make_program_at(sizes) : std::nullopt;
   const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
+  const PrintsNothing quiet;
   function::run_call(at_call, inputs);  // so that memory is there, as in later calls
   std::deque<Timed> steps;
   double total = 0;

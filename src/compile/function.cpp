@@ -13,6 +13,7 @@
 #include "compile/switches.h"
 #include "interpreters/layout.h"
 #include "interpreters/recorder.h"
+#include "ops/debug.h"
 #include "primitive/writing.h"
 #include "program/running.h"
 #include "ricci/compile.h"
@@ -125,15 +126,16 @@ bool captures_the_same(const Recording& one, const Recording& other) {
   return true;
 }
 
-/// The equations that throw where a captured tensor has become another. None where they need an argument or a draw.
+/// The equations that throw where a captured tensor has become another. None where they need an argument, a draw or a
+/// message.
 Program checks_of(ProgramBody body, std::size_t arguments) {
   body.outputs.clear();
-  body = without_dead_equations(body);
-  const auto draws = [](const Equation& e) { return e.rules->effect == Effect::takes_place; };
+  body = without_dead_equations(without_prints(body));
+  const auto acts = [](const Equation& e) { return e.rules->effect == Effect::acts; };
   const Flags read = inputs_read(body, {});
   const auto first_captured = read.begin() + static_cast<std::ptrdiff_t>(arguments);
   const bool reads_arguments = std::find(read.begin(), first_captured, true) != first_captured;
-  if (reads_arguments || std::ranges::any_of(body.equations, draws)) return {};
+  if (reads_arguments || std::ranges::any_of(body.equations, acts)) return {};
   return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body))));
 }
 

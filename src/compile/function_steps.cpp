@@ -17,6 +17,7 @@
 #include "compile/lifetimes.h"
 #include "compile/pieces.h"
 #include "compile/switches.h"
+#include "interpreters/places.h"
 #include "interpreters/recorder.h"
 #include "kernels/strided.h"
 #include "program/called_program.h"
@@ -236,7 +237,11 @@ class Planner {
       if (draw(e, blocks(e.parameters.get()))) return;
     if (gives_constants(e)) return put_constants(e);
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
-    if (e.rules->effect == Effect::takes_place) refuse_draws();
+    if (takes_place_of_draw(*e.rules)) refuse_draws();
+    if (e.rules->effect == Effect::acts)
+      refuse(std::string(e.rules->name) +
+             " acts outside the function each time it runs, and an exported function runs without the library; leave "
+             "it out, or return the value and let the caller do it");
     if (const auto running = Facts<RunningOf>::of(*e.rules); running && !is_complex(type(e.inputs[0]).dtype))
       return run_along(e, running(e.parameters.get(), type(e.inputs[0]).dtype));
     if (const auto simpler = simpler_program(e)) return run_apart(e, *simpler);

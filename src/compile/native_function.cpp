@@ -22,6 +22,7 @@
 #include "custom/call.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
+#include "ops/debug.h"
 #include "primitive/eager.h"
 #include "program/called_program.h"
 #include "program/stand_alone.h"
@@ -118,12 +119,15 @@ class NativeFunction {
   NativeFunction(const NativeFunction&) = delete;
   bool has_code() const { return run_ != nullptr; }
 
-  /// Where the code gives no results the equations run: they say what is wrong with the values.
+  /// Where the code gives no results the equations run: they say what is wrong with the values, and print no line that
+  /// the code has printed.
   Tensors results_of(std::span<const Tensor> given) const {
     Tensors inputs(given.begin(), given.end());
     for (const Equation& e : places_) inputs.push_back(apply_all(e.op(), {})[0]);
     Tensors results;
+    const std::int64_t lines_before = lines_so_far();
     if (call_code(inputs, results)) return results;
+    const LeavesOutLines printed(lines_so_far() - lines_before);
     return function::run_call(program_, {inputs.data(), inputs.size()});
   }
 
@@ -237,6 +241,8 @@ class NativeFunction {
       compute(now.plan.planned_.calls[at(number)], in, out);
       return 0;
     } catch (const Error&) {
+      // A sink may throw one, and would not throw it again where the equations run.
+      if (prints(*now.plan.planned_.calls[at(number)].equation.rules)) now.ended = std::current_exception();
     } catch (...) { now.ended = std::current_exception(); }
     return 1;
   }
@@ -275,10 +281,10 @@ class NativeFunction {
 
 namespace {
 
-/// Whether a run that did not end leaves nothing behind.
+/// Whether a run that did not end leaves nothing behind but lines.
 bool may_run_again(const Program& program) {
   return std::ranges::all_of(program.body().equations, [](const Equation& e) {
-    if (e.rules->effect != Effect::no_effect && e.rules->effect != Effect::checks_values) return false;
+    if (e.rules->effect == Effect::acts && !prints(*e.rules)) return false;
     bool may = true;
     for_each_program(e.op(), [&](const Program& inner) { may = may && may_run_again(inner); });
     return may;
@@ -317,7 +323,7 @@ std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turn
   std::vector<Equation> places, others;
   bool may_have_thrown = false;
   for (Equation& e : rest.equations) {
-    if (!takes_place(*e.rules)) {
+    if (!takes_place_of_draw(*e.rules)) {
       may_have_thrown = may_have_thrown || may_throw(e);
       others.push_back(std::move(e));
       continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interpreters/replay.h"
+#include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/running.h"
 #include "ricci/primitive/formula.h"
@@ -175,6 +176,7 @@ Tensors checked(const std::function<Tensors()>& plan, const Program& program, st
   };
   const Tensors found = noted();
   const With<&ThreadContext::sets_plans_aside> programs_alone(true);
+  const PrintsNothing again;
   const auto unchanged = [](const Equation&, Tensors&, const std::function<void()>& run) { run(); };
   std::vector<Tensor> expected;
   {

@@ -15,6 +15,7 @@
 #include "control/rows.h"
 #include "custom/derived.h"
 #include "ops/axes.h"
+#include "ops/debug.h"
 #include "program/pruning.h"
 #include "program/stand_alone.h"
 #include "ricci/control.h"
@@ -254,8 +255,10 @@ BatchedOutputs Cond::batch_apart(const Batch& batch) const {
   BatchedOutputs all;
   for (std::size_t b = 0; b < branches.size(); ++b) {
     const Tensor takes = !is_predicate ? eq(taken, static_cast<std::int64_t>(b)) : b == 1 ? taken : logical_not(taken);
-    const Closure rows =
-        function::mapped(branches[b], chosen(is_mapped, own[b]), Flags(outputs(), true), examples, Runs::once).closure;
+    const bool says_whose = prints(branches[b]);
+    const Closure rows = (says_whose ? function::mapped_in_part : function::mapped)(
+                             branches[b], chosen(is_mapped, own[b]), Flags(outputs(), true), examples, Runs::once)
+                             .closure;
     const auto run_if_any = [&](std::size_t any_takes, const State&) {
       State found;
       if (any_takes == 0)
@@ -264,6 +267,7 @@ BatchedOutputs Cond::batch_apart(const Batch& batch) const {
       Tensors values;
       for (const std::size_t i : own[b])
         values.push_back(is_mapped[i] ? filled_rows(takes, batch.inputs[i]) : batch.inputs[i]);
+      if (says_whose) values.push_back(takes);
       return run(rows.program, values, rows.captured);
     };
     const Tensors found = apply_branches(any(takes), {}, 2, run_if_any);

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "control/loop.h"
 #include "control/parting.h"
 #include "custom/captures.h"
 #include "custom/checkpoint.h"
+#include "ops/debug.h"
 #include "ricci/control/cond.h"
 #include "ricci/ops.h"
 
@@ -83,9 +86,14 @@ LoopState bounded_steps(const Loop& loop, LoopState state, std::int64_t first, s
   return after;
 }
 
-/// A part of a loop as a checkpoint. Whoever runs the loop deals with what its functions capture.
+/// A part of a loop as a checkpoint. Whoever runs the loop deals with what its functions capture. A step that is
+/// computed again prints nothing, as where every step is kept.
 LoopState segment(const std::function<LoopState(LoopState)>& f, const LoopState& state) {
-  const AnyFunction steps = call::kept_function<LoopState, LoopState>(f);
+  const auto says_once = [f, was_run = std::make_shared<bool>(false)](const LoopState& s) {
+    const PrintsNothing again(std::exchange(*was_run, true));
+    return f(s);
+  };
+  const AnyFunction steps = call::kept_function<LoopState, LoopState>(says_once);
   return checkpointed(steps, call::any_list(state), function::Captures::caller).take<LoopState>();
 }
 

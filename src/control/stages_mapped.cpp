@@ -4,6 +4,7 @@
 #include "control/built_stages.h"
 #include "control/rows.h"
 #include "ops/axes.h"
+#include "ops/debug.h"
 
 namespace ricci::runs {
 
@@ -55,11 +56,15 @@ class Mapped {
   void map_carry(std::size_t s) {
     for (std::size_t i = 0; i < stages_.all[s].carries(); ++i) is_mapped_[i] = is_mapped_[i] || !is_constant(s, i);
   }
+  /// Whether the program says which examples it runs for: those that go on.
+  bool says_whose(const Program& f) const { return differs_ && prints(f); }
+  function::Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least) const {
+    return (says_whose(f) ? function::mapped_in_part : function::mapped)(f, is_mapped, at_least, examples_, Runs::many);
+  }
   function::Derived mapped_step(std::size_t s) {
     const Stage& stage = stages_.all[s];
-    return until_stable(is_mapped_, stage.carries(), stage.outputs(), [&](const Flags& at_least) {
-      return function::mapped(stage.step, is_mapped_, at_least, examples_, Runs::many);
-    });
+    return until_stable(is_mapped_, stage.carries(), stage.outputs(),
+                        [&](const Flags& at_least) { return mapped(stage.step, is_mapped_, at_least); });
   }
 
   void derive_loop() {
@@ -71,7 +76,7 @@ class Mapped {
     for (;;) {
       step_ = mapped_step(0);
       for (std::size_t i = 0; i < loop.carries(); ++i) asked[i] = is_mapped_[i];
-      answer_ = function::mapped(stages_.condition, asked, Flags(1, false), examples_, Runs::many);
+      answer_ = mapped(stages_.condition, asked, Flags(1, false));
       if (differs_ || !answer_.outputs[0]) return;
       differs_ = true;
       map_carry(0);
@@ -83,10 +88,11 @@ class Mapped {
     step_ = mapped_step(s);
   }
 
-  /// What the examples that have this carry answer.
-  Tensor answer(const State& carry) const {
+  /// What the examples that have this carry answer. `asked`: those that go on, bool; undefined: all.
+  Tensor answer(const State& carry, const Tensor& asked = {}) const {
     const auto captured = batch_.inputs.subspan(stages_.condition_begin(), stages_.captured_by_condition());
     State inputs(captured.begin(), captured.end());
+    if (says_whose(stages_.condition)) inputs.push_back(asked.defined() ? asked : full({examples_.size}, true));
     inputs.insert(inputs.end(), answer_.closure.captured.begin(), answer_.closure.captured.end());
     const Tensor found = run(answer_.closure.program, carry, inputs)[0];
     if (!differs_) return found;
@@ -120,6 +126,7 @@ class Mapped {
     all.insert(all.end(), rows.begin(), rows.end());
     all.insert(all.end(), streams.begin(), streams.end());
     for (std::size_t i = stage.captures_begin(); i < stage.step.inputs(); ++i) all.push_back(filled(input(s, i), i));
+    if (says_whose(stage.step)) all.push_back(goes_on);
     all.insert(all.end(), new_streams.begin(), new_streams.end());
     State found = run(step_.closure.program, all, step_.closure.captured);
     if (!differs_) return found;
@@ -128,7 +135,7 @@ class Mapped {
     if (!carries_answers) return found;
     const State after(found.begin(), found.begin() + stage.carried);
     if (keeps_answers()) found.insert(found.begin() + static_cast<std::ptrdiff_t>(stage.rows_end()), goes_on);
-    found.insert(found.begin() + stage.carried, answer(after));
+    found.insert(found.begin() + stage.carried, answer(after, goes_on));
     return found;
   }
 

@@ -3,6 +3,7 @@
 
 #include "control/built_stages.h"
 #include "ops/axes.h"
+#include "ops/debug.h"
 
 namespace ricci::runs {
 
@@ -22,7 +23,8 @@ struct BackwardStep {
   Flags outputs;
 };
 
-/// The stages again, which keep what the way back reads; then each stage's way back, the last one's first.
+/// The stages again, which print nothing and keep what the way back reads; then each stage's way back, the last one's
+/// first.
 class Reversed {
  public:
   Reversed(const Stages& stages, const Reverse& rule)
@@ -32,6 +34,7 @@ class Reversed {
         wanted_(flags_of(rule.wanted, inputs_.size())),
         built_(stages, inputs_),
         has_gradient_(stages.all.size()) {
+    built_.stages.condition = without_prints(stages.condition);
     std::size_t old_rows = 0;
     for (const Stage& stage : stages.all) {
       first_output_.push_back(outputs_);
@@ -72,7 +75,8 @@ class Reversed {
       return Half{std::move(split), std::move(found), {}};
     }));
     Half& half = halves_.back();
-    const function::Closure& forward = half.split.forward();
+    function::Closure forward = half.split.forward();
+    forward.program = without_prints(forward.program);
     Assembly step(forward.program);
     std::vector<std::int64_t> reads;
     for (std::size_t i = 0; i < stage.step.inputs(); ++i) {

@@ -8,6 +8,7 @@
 #include "interpreters/batch_level.h"
 #include "interpreters/lifted.h"
 #include "interpreters/replay.h"
+#include "ops/debug.h"
 #include "program/made_once.h"
 
 namespace ricci::function {
@@ -91,11 +92,12 @@ Tensors operands(const Closure& derived, std::span<const Tensor> inputs, std::sp
 
 std::size_t outputs_of(const Program& f) { return f.body().outputs.size(); }
 
-/// A program that draws does so for the examples that run: it is derived anew for each call.
+/// A program that draws does so for the examples that run, and one that prints says which they are: it is derived anew
+/// for each call.
 Found<Derived> mapped_once(const Program& f, const Flags& is_mapped, const Batch& batch) {
   const Flags none(outputs_of(f), false);
   const MappedExamples examples(batch);
-  if (draws(f))
+  if (draws(f) || prints(f))
     return {std::make_shared<const Derived>(mapped(resolved(f), is_mapped, none, examples, Runs::once)), nullptr};
   const auto make = [&](const Program& program, std::optional<Size> size) {
     MappedExamples open;

@@ -54,17 +54,25 @@ Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Run
   return derived;
 }
 
-Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
-               Runs runs) {
+namespace {
+
+Derived recorded_for_examples(const Program& f, const Flags& is_mapped, const Flags& at_least,
+                              const MappedExamples& examples, Runs runs, bool in_part) {
   Recorder again(called, records_for(runs));
   Types types = input_types(f);
   for (std::size_t i = 0; i < types.size(); ++i)
     if (is_mapped[i]) types[i].shape.insert(0, examples.size);
   const Tensors inputs = again.inputs(types);
+  const BatchInterpreter* const run = examples.interpreter();
+  Tensor takes_part = run ? run->takes_part : Tensor();
+  if (in_part) {
+    const Tensor given = again.input({DType::boolean, {examples.size}});
+    takes_part = takes_part.defined() ? logical_and(takes_part, given) : given;
+  }
   Derived derived;
   Tensors outputs;
   {
-    const BatchLevel level(examples);
+    const BatchLevel level(examples, takes_part);
     for (const Tensor& shown : f(level.show(inputs, is_mapped))) {
       const BatchLevel::Taken taken = level.take(shown);
       derived.outputs.push_back(taken.mapped || at_least[outputs.size()]);
@@ -74,6 +82,17 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
   for (const Tensor& t : outputs) again.output(with_dtype(t));
   derived.closure = closed(again);
   return derived;
+}
+
+}  // namespace
+
+Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
+               Runs runs) {
+  return recorded_for_examples(f, is_mapped, at_least, examples, runs, false);
+}
+Derived mapped_in_part(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
+                       Runs runs) {
+  return recorded_for_examples(f, is_mapped, at_least, examples, runs, true);
 }
 
 /// A program under a tape, and the tape run backwards: one list of equations, which is cut later.

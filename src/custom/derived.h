@@ -29,6 +29,10 @@ Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Run
 /// axis 0.
 Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
                Runs runs);
+/// The same, with one input more behind those of `f`: bool, which of the examples take part. `f` says nothing of the
+/// others.
+Derived mapped_in_part(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
+                       Runs runs);
 
 /// Reverse mode in one program, which computes `f` again. Inputs: those of `f`, then the cotangents of those outputs
 /// that have one. Outputs: the cotangents of the active inputs, zeros if need be.

@@ -104,6 +104,12 @@ Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value) {
   return repeated(wrap(value), batch.count(batch.lanes));
 }
 
+Tensor row_numbers(const BatchInterpreter& batch) {
+  const auto [starts, each] = batch.numbers();  // runs of `each` consecutive ones; one run, or each is 1
+  const Tensor numbers = starts.size() == 1 ? arange(starts[0], starts[0] + each) : tensor(starts);
+  return batch.takes_part.defined() ? where(batch.takes_part, numbers, -1) : numbers;
+}
+
 AroundDraws around_draws(Interpreter* interpreter) {
   for (Interpreter* i = interpreter; i; i = i->parent) {
     if (i->kind == ValueKind::batched) return {static_cast<const BatchInterpreter*>(i)->examples.streams, nullptr};

@@ -72,6 +72,7 @@ class BatchInterpreter final : public Interpreter {
   const Examples examples;
   const Parts parts;
   LaneSetRef lanes;                 // those that run
+  Tensor takes_part;                // where a program runs a branch or a step on all rows: bool, by row; undefined: all
   std::vector<LaneSetRef> waiting;  // groups that have parted from this run
   bool was_asked = false;           // whether what has run so far may depend on answers of its examples
 
@@ -102,6 +103,9 @@ void require_running_throughout(const Value& value, const char* op);
 /// The rows of the examples that run at this level, with the batch as axis 0: of a value that is the same for all of
 /// them, expanded without copying. Requires: the value is of this level or further out. Call it outside the level.
 Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value);
+
+/// The numbers of the examples that the rows are of, int64, -1 for those that take no part. Call it outside the level.
+Tensor row_numbers(const BatchInterpreter& batch);
 
 /// The streams that draws at `interpreter` come from: of the innermost conditional, loop or run of vmap; null: there is
 /// none inside the innermost recording of a program that has draws of its own.

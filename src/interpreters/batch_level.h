@@ -54,7 +54,13 @@ struct MappedExamples {
 /// A batch level for one rule, with what goes in and comes out of it.
 class BatchLevel {
  public:
-  explicit BatchLevel(const MappedExamples& of) : level_(of.size, Entry{}, examples(of)) {}
+  explicit BatchLevel(const MappedExamples& of) : level_(of.size, Entry{}, examples(of)) {
+    if (const BatchInterpreter* run = of.interpreter()) level_.takes_part = run->takes_part;
+  }
+  /// `takes_part`: BatchInterpreter::takes_part, in place of that of the run.
+  BatchLevel(const MappedExamples& of, const Tensor& takes_part) : level_(of.size, Entry{}, examples(of)) {
+    level_.takes_part = takes_part;
+  }
 
   /// One example of `rows`, whose axis 0 is the batch.
   Tensor show(const ValueRef& rows) const { return wrap(new_node<Batched>(level_.level, rows)); }

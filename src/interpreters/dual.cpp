@@ -53,8 +53,7 @@ void DualInterpreter::join(Values& results, const Tensors& tangents, Op op) {
 
 Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   // What a function of the user's runs is many operations, and each is forgotten by itself.
-  if (op.rules->kind == Kind::custom || op.rules->effect == Effect::takes_place)
-    return DualInterpreter::process(op, inputs);
+  if (op.rules->kind == Kind::custom || op.rules->effect == Effect::acts) return DualInterpreter::process(op, inputs);
   struct Inside {
     JetInterpreter* innermost;
     Inside(JetInterpreter* jet) : innermost(jet) { ++this_thread.operations_of_jets; }

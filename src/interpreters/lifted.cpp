@@ -122,13 +122,15 @@ Types without_batch(std::span<const Type> types, const Flags* mapped) {
   return examples;
 }
 
-/// An opaque operation under vmap: its rules, each under vmap.
+/// An opaque operation under vmap: its rules, each under vmap. Inputs: the operation's; then, where only a part of the
+/// examples takes part, which ones.
 struct VmappedRules {
   using kind = Custom;
   static constexpr const char* name = "vmap_rules";
   InnerOp of;
   Flags mapped;
   MappedExamples examples;
+  bool in_part;
 
   struct Rest {
     std::shared_ptr<const void> inner;
@@ -141,12 +143,12 @@ struct VmappedRules {
     return "vmap(" + inner + ")";
   }
   Tensors call(std::span<const Tensor> inputs) const {
-    const BatchLevel level(examples);
-    return level.take_rows(of.call(level.show(inputs, mapped)));
+    const BatchLevel level = level_of(inputs);
+    return level.take_rows(of.call(level.show(own(inputs), mapped)));
   }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    const BatchLevel level(examples);
-    const Kept inner = of.rules->keep(of.parameters.get(), level.show(inputs, mapped), wanted);
+    const BatchLevel level = level_of(inputs);
+    const Kept inner = of.rules->keep(of.parameters.get(), level.show(own(inputs), mapped), wanted);
     Kept kept{.outputs = level.take_rows(inner.outputs), .residual = {}, .constant = inner.constant};
     Rest rest{.inner = inner.residual.rest, .mapped = {}};
     for (const Tensor& t : inner.residual.tensors) {
@@ -154,19 +156,20 @@ struct VmappedRules {
       kept.residual.tensors.push_back(std::move(taken.value));
       rest.mapped.push_back(taken.mapped);
     }
+    if (in_part) kept.residual.tensors.push_back(inputs.back());
     kept.residual.rest = std::make_shared<const Rest>(std::move(rest));
     return kept;
   }
   Tensors vjp(const Reverse& rule) const {
     const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
-    const BatchLevel level(examples);
+    const BatchLevel level = level_of(rule.residual->tensors);
     const auto inner = [&rest](const Tensors& saved) {
       return Residual{.tensors = {saved.begin(), saved.end()}, .rest = rest.inner};
     };
-    const Residual residual = inner(level.show(rule.residual->tensors, rest.mapped));
-    const Residual kept = inner(level.show_all(rule.kept->tensors, rest.mapped));
+    const Residual residual = inner(level.show(own(rule.residual->tensors), rest.mapped));
+    const Residual kept = inner(level.show_all(own(rule.kept->tensors), rest.mapped));
     const Tensors cotangents = level.show(rule.cotangents, Mask(~0U));
-    const Types input_types = without_batch(rule.input_types, &mapped);
+    const Types input_types = without_batch(own(std::span<const Type>(rule.input_types)), &mapped);
     const Types output_types = without_batch(rule.output_types, nullptr);
     Tensors found = of.rules->vjp(of.parameters.get(), {.inputs = {},
                                                         .outputs = {},
@@ -177,22 +180,43 @@ struct VmappedRules {
                                                         .residual = &residual,
                                                         .kept = &kept});
     for (std::size_t i = 0; i < found.size(); ++i) found[i] = level.take_cotangent(found[i], mapped[i]);
+    if (in_part) found.push_back(Tensor());
     return found;
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    const BatchLevel level(examples);
-    const Pushed inner = of.rules->push(of.parameters.get(), level.show(inputs, mapped), level.show(tangents, mapped));
+    const BatchLevel level = level_of(inputs);
+    const Pushed inner =
+        of.rules->push(of.parameters.get(), level.show(own(inputs), mapped), level.show(own(tangents), mapped));
     return {level.take_rows(inner.outputs), level.take_rows(inner.tangents)};
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_by_lifting({&rules_of<VmappedRules>, this}, batch); }
+
+ private:
+  /// Without what says which examples take part, the last one.
+  template <class T>
+  std::span<const T> own(std::span<const T> all) const {
+    return all.first(all.size() - (in_part ? 1 : 0));
+  }
+  std::span<const Tensor> own(const std::vector<Tensor>& all) const { return own(std::span(all)); }
+  /// `all`: the inputs, or what is saved of them.
+  BatchLevel level_of(std::span<const Tensor> all) const {
+    return in_part ? BatchLevel(examples, all.back()) : BatchLevel(examples);
+  }
 };
 
 }  // namespace
 
 BatchedOutputs batch_by_lifting(Op op, const Batch& batch) {
-  const VmappedRules lifted{
-      .of = InnerOp(op), .mapped = flags_of(batch.mapped, batch.inputs.size()), .examples = MappedExamples(batch)};
-  return {.outputs = apply(lifted, batch.inputs)};
+  const MappedExamples examples(batch);
+  const BatchInterpreter* const run = examples.interpreter();
+  const bool in_part = run && run->takes_part.defined();
+  const VmappedRules lifted{.of = InnerOp(op),
+                            .mapped = flags_of(batch.mapped, batch.inputs.size()),
+                            .examples = examples,
+                            .in_part = in_part};
+  Tensors inputs(batch.inputs.begin(), batch.inputs.end());
+  if (in_part) inputs.push_back(run->takes_part);
+  return {.outputs = apply(lifted, inputs)};
 }
 
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {

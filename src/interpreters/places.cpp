@@ -34,7 +34,7 @@ struct TakePlace {
   using kind = Custom;
   static constexpr bool inlined = true;  // a program that runs inside a recording draws as the function would
   static constexpr const char* name = "take_place";
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   GeneratorReference generator;
 
   Types type(const Types&) const { return {place_type}; }
@@ -45,7 +45,7 @@ struct BeginStreams {
   using kind = Custom;
   static constexpr bool inlined = true;  // as above
   static constexpr const char* name = "begin_streams";
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   GeneratorReference generator;
   std::int64_t number;
 
@@ -92,7 +92,9 @@ StreamPosition next_position(Generator& generator) {
   return {.seed = generator.seed(), .position = generator.next(), .place = {}};
 }
 
-bool takes_place(const Rules& rules) { return &rules == &rules_of<TakePlace> || &rules == &rules_of<BeginStreams>; }
+bool takes_place_of_draw(const Rules& rules) {
+  return &rules == &rules_of<TakePlace> || &rules == &rules_of<BeginStreams>;
+}
 
 Tensor take_place(Generator& generator, RecordInterpreter& recording) {
   (void)&registered<TakePlace>;

@@ -22,8 +22,8 @@ Tensor take_place(Generator& generator, RecordInterpreter& recording);
 /// It takes the place of the next draw; where the program runs inside streams, these are those of the conditional or
 /// loop that has this number in the program. Requires: as `take_place`.
 Tensor begin_streams(Generator& generator, std::uint64_t number, RecordInterpreter& recording);
-/// Whether an operation is one of these.
-bool takes_place(const Rules& rules);
+/// Whether an operation is one of these two. Others act each time they run as well (Effect::acts), but draw nothing.
+bool takes_place_of_draw(const Rules& rules);
 /// The start of a stream of its own, that no other place leads to.
 Tensor derived_place(const Tensor& place);
 /// A position as a value of the program.

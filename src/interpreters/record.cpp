@@ -129,7 +129,7 @@ struct ExpectEqual {
 /// Whether it gives the same each time it is computed from the same operands.
 bool is_repeatable(const Equation& e) {
   const bool draws = e.rules->draws && e.rules->draws(e.parameters.get());
-  return e.rules->effect != Effect::takes_place && !e.has_symbols && !draws;
+  return e.rules->effect != Effect::acts && !e.has_symbols && !draws;
 }
 
 }  // namespace

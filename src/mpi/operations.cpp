@@ -124,7 +124,7 @@ struct Sum {
   using kind = Linear;
   static constexpr const char* name = "mpi_sum";
   static constexpr unsigned linear_in = ~0U;
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   Ranks ranks;
 
   Types type(const Types& own) const {
@@ -224,7 +224,7 @@ void require_rows(const Strided& x, std::int64_t rows) {
 struct AllRows {
   using kind = Linear;
   static constexpr const char* name = "mpi_all_rows";
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   Ranks ranks;
   Counts counts;
 
@@ -259,7 +259,7 @@ struct OwnRows {
 struct RowsToRoot {
   using kind = Linear;
   static constexpr const char* name = "mpi_rows_to_root";
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   Ranks ranks;
   Counts counts;
   int root = 0;
@@ -278,7 +278,7 @@ struct RowsToRoot {
 struct RowsFromRoot {
   using kind = Linear;
   static constexpr const char* name = "mpi_rows_from_root";
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   Ranks ranks;
   Counts counts;
   int root = 0;
@@ -299,7 +299,7 @@ struct RowsFromRoot {
 struct OfRoot {
   using kind = Linear;
   static constexpr const char* name = "mpi_of_root";
-  static constexpr Effect effect = Effect::takes_place;
+  static constexpr Effect effect = Effect::acts;
   Ranks ranks;
   int root = 0;
 

@@ -1,5 +1,7 @@
 // Tensors as text: nested brackets of values, then the type; inside a transform, the nest of what the tensor is made
 // of. Reads values without operations, so printing changes nothing, is not recorded, and never throws.
+#include "ops/printing.h"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -175,6 +177,12 @@ std::string print(const Value& value, std::size_t indent, const Style& style) {
 }
 
 }  // namespace
+
+std::string text_of_elements(const Array& array, std::size_t column) {
+  const std::ostringstream plain;
+  const Style style(plain);
+  return ArrayText(array, style).print(column);
+}
 
 namespace ops {
 

@@ -88,13 +88,15 @@ Interpreter* recorder_around(Level deepest) {
 }
 
 /// The recording that an operation on values from outside it belongs to, because it captures them, or because the
-/// operation has no inputs at all or a size of the recording among its parameters; null: none.
+/// operation has no inputs at all, acts each time it runs, or has a size of the recording among its parameters; null:
+/// none.
 Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level deepest) {
   if (!this_thread.innermost || op.rules->home) return nullptr;  // what moves lanes belongs to its vmap
   if (Interpreter* recorder = recorder_around(deepest)) return recorder;
-  const bool wanted = inputs.empty() ? deepest == 0 : inside_symbol_scope();
+  const bool runs_each_time = inputs.empty() || op.rules->effect == Effect::acts;
+  const bool wanted = runs_each_time ? deepest == 0 : inside_symbol_scope();
   Interpreter* recorder = wanted ? recorder_of_everything() : nullptr;
-  return recorder && recorder->level > deepest && (inputs.empty() || any_symbol(op)) ? recorder : nullptr;
+  return recorder && recorder->level > deepest && (runs_each_time || any_symbol(op)) ? recorder : nullptr;
 }
 
 /// The innermost vmap inside the innermost recording that the operation is up to because it draws; 0: none.

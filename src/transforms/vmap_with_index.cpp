@@ -8,11 +8,10 @@ namespace ricci::runs {
 
 Tensor example_number() {
   const auto& vmap = static_cast<const BatchInterpreter&>(*this_thread.innermost);
-  const auto [starts, each] = vmap.numbers();  // runs of `each` consecutive ones; one run, or each is 1
   ValueRef numbers;
   {
     const AtLevel outside(vmap.parent);
-    numbers = read(starts.size() == 1 ? arange(starts[0], starts[0] + each) : tensor(starts), "vmap_with_index");
+    numbers = read(row_numbers(vmap), "vmap_with_index");
   }
   return wrap(new_node<Batched>(vmap.level, std::move(numbers), vmap.lanes));
 }

@@ -11,10 +11,12 @@ namespace {
 constexpr std::size_t fewest_operations = 180;
 
 /// The inputs of elementwise operations are made up, the values of `empty` are whatever its memory held, what a custom
-/// operation computes is a function among its parameters, and what checks values has no result to compare.
+/// operation computes is a function among its parameters, and what checks values and what prints have no result to
+/// compare.
 bool may_lack_samples(const ricci::Rules& rules) {
   return (rules.kind == ricci::Kind::elementwise && rules.parameters.size == 0) || rules.kind == ricci::Kind::custom ||
-         std::string_view(rules.name) == "empty" || rules.effect == ricci::Effect::checks_values;
+         std::string_view(rules.name) == "empty" || rules.effect == ricci::Effect::checks_values ||
+         std::string_view(rules.name) == "print";
 }
 
 TEST(Registry, HoldsTheOperationsOfTheLibrary) { EXPECT_GE(laws::operations().size(), fewest_operations); }

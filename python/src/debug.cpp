@@ -1,0 +1,44 @@
+// Printing and checking inside functions, in Python.
+#include "ricci/debug.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <vector>
+
+#include "errors.h"
+#include "object.h"
+#include "transforms.h"
+
+namespace ricci::python {
+namespace {
+
+/// Calls `sink(line)`; Python's own `print`, of the moment, where it is None.
+debug::Sink sink_of(nb::object sink) {
+  return [held = Held(std::move(sink))](const std::string& line) {
+    const nb::gil_scoped_acquire lock;
+    const nb::handle given = held.get();
+    const nb::object f = given.is_none() ? nb::module_::import_("builtins").attr("print") : nb::borrow(given);
+    call(f, nb::make_tuple(line));
+  };
+}
+
+}  // namespace
+
+void make_debug(nb::module_& m) {
+  nb::module_ space = m.def_submodule("_debug");
+  space.def("print", [](const std::string& format, nb::handle values) {
+    std::vector<debug::Field> fields;
+    for (const nb::handle value : values)
+      if (is_tensor(value.ptr())) fields.emplace_back(tensor_of(value.ptr()));
+      else fields.emplace_back(nb::cast<std::string>(nb::str(value)));
+    debug::print_fields(format, fields);
+  });
+  space.def(
+      "check_finite", [](const Tensor& x, const std::string& name) { return debug::check_finite(x, name); },
+      nb::arg("x"), nb::arg("name"));
+  space.def("set_sink", [](nb::object sink) { debug::set_sink(sink_of(std::move(sink))); }, nb::arg("sink").none());
+  debug::set_sink(sink_of(nb::none()));
+}
+
+}  // namespace ricci::python
