@@ -54,8 +54,9 @@ std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTa
   return numbers;
 }
 
-/// LLVM makes code of so many steps in a tenth of a second or two, which a later call may have to wait for.
-constexpr std::size_t most_steps = 3'000;
+/// LLVM makes code of so many steps in a tenth of a second or two, which a later call may have to wait for. The work of
+/// reading and writing elements comes besides.
+constexpr std::size_t most_steps = 3'000, most_work = 12'000;
 
 /// Whether all that stands in kernels outside of loops has at most so many steps, roughly. Else only a part would have
 /// kernels, after long work.
@@ -76,7 +77,7 @@ std::optional<Program> with_kernels_at(const CallSizes& call, const Program& pro
   for (const int lanes : unknowns_for_lanes(call.inputs(), program, options)) {
     ExpandOptions known = options;
     known.sizes = numbers_of(call.inputs(), call.table(), lanes, options.most_of_lane);
-    known.steps_left = std::make_shared<std::size_t>(most_steps);
+    known.work_left = std::make_shared<std::size_t>(most_work);
     if (!fits(program, known, lanes)) continue;
     Program at_sizes = with_kernels_throughout(program, known);
     if (count_steps(at_sizes) < count_steps(best ? *best : planned)) best = std::move(at_sizes);

@@ -59,8 +59,7 @@ class LaneKernel {
 
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const { return plan_.steps(); }
-  /// What it takes of `ExpandOptions::steps_left`: operations and elements as often as they stand in the code, since
-  /// LLVM takes its time for each.
+  /// What it takes of `ExpandOptions::work_left`: the time that LLVM takes for the code, in plain operations.
   std::size_t work() const;
   const LanePlan& plan() const { return plan_; }
   int lanes_together() const { return plan_.lanes_together(); }

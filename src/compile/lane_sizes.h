@@ -17,7 +17,7 @@ struct NotExpandable {
   enum class Because : std::uint8_t {
     it_cannot,
     too_long,       ///< for one kernel: parts of it may be short enough
-    no_steps_left,  ///< the kernels before took what a plan may have
+    no_work_left,  ///< the kernels before took what a plan may have
   };
   std::string why;
   Because because = Because::it_cannot;
@@ -60,7 +60,7 @@ struct ExpandOptions {
   std::size_t most_steps = 10'000;         ///< that are computed once or in a lane, elementary functions taken apart
   std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
   /// Of all kernels of a plan together (LaneKernel::work); null: any number.
-  std::shared_ptr<std::size_t> steps_left = nullptr;
+  std::shared_ptr<std::size_t> work_left = nullptr;
   /// Every equation that can be said element by element gets a kernel, also one that stands alone or only moves
   /// elements: where nothing but kernels runs, or where code runs them without the library between.
   bool takes_all = false;

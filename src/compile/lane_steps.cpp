@@ -301,11 +301,11 @@ class Grouping {
     const std::vector<int> levels = level_;
     move_to_readers();
     bool all_have_kernels = true;
-    const std::size_t steps_left = options_.steps_left ? *options_.steps_left : 0;
+    const std::size_t work_left = options_.work_left ? *options_.work_left : 0;
     Program moved = put_together(all_have_kernels);
     if (all_have_kernels || levels == level_) return moved;
     level_ = levels;
-    if (options_.steps_left) *options_.steps_left = steps_left;
+    if (options_.work_left) *options_.work_left = work_left;
     return put_together(all_have_kernels);
   }
 
@@ -341,8 +341,8 @@ class Grouping {
                  bool& all_have_kernels) const {
     const auto computes_here = [&](std::size_t i) { return computes(body_.equations[i], options_); };
     const std::ptrdiff_t least = options_.takes_all ? 1 : by_outer ? least_of_walked : 2;
-    constexpr std::size_t few_steps = 500;  // a plan that has fewer left gets no more kernels
-    const bool is_done = steps_left() < few_steps;
+    constexpr std::size_t little_work = 2'000;  // a plan that has less left gets no more kernels
+    const bool is_done = work_left() < little_work;
     all_have_kernels = all_have_kernels && !is_done;
     if (!is_done && std::ranges::count_if(group, computes_here) >= least) {
       // A quarter more than is allowed: some of it may fall away.
@@ -368,9 +368,9 @@ class Grouping {
     constexpr std::size_t many = 250;
     return !options.lanes.is_given() && std::accumulate(steps.begin(), steps.end(), std::size_t{0}) > many;
   }
-  std::size_t steps_left() const { return options_.steps_left ? *options_.steps_left : SIZE_MAX; }
+  std::size_t work_left() const { return options_.work_left ? *options_.work_left : SIZE_MAX; }
   /// Of a kernel that is made now.
-  std::size_t most_steps_now() const { return std::min(options_.most_steps, steps_left()); }
+  std::size_t most_steps_now() const { return std::min(options_.most_steps, work_left()); }
   std::size_t steps() const { return std::accumulate(steps_.begin(), steps_.end(), std::size_t{0}); }
   std::size_t steps_of(const std::vector<std::size_t>& group) const {
     std::size_t steps = 0;
@@ -577,15 +577,15 @@ class Grouping {
     const auto known = made_.find({equations, by_outer});
     if (known != made_.end()) {
       const auto& [step, steps] = known->second;
-      if (steps > steps_left()) return NotExpandable{"many steps", Because::no_steps_left};
-      if (options_.steps_left) *options_.steps_left -= steps;
+      if (steps > work_left()) return NotExpandable{"many steps", Because::no_work_left};
+      if (options_.work_left) *options_.work_left -= steps;
       return step;
     }
-    const std::size_t before = steps_left();
+    const std::size_t before = work_left();
     OneStep made = made_one(equations, by_outer);
     const auto* const why = std::get_if<NotExpandable>(&made);
-    if (!why || why->because != Because::no_steps_left)
-      made_.emplace(std::pair(equations, by_outer), std::pair(made, before - steps_left()));
+    if (!why || why->because != Because::no_work_left)
+      made_.emplace(std::pair(equations, by_outer), std::pair(made, before - work_left()));
     return made;
   }
   OneStep made_one(const std::vector<std::size_t>& equations, bool by_outer) const {
@@ -662,7 +662,7 @@ class Grouping {
       group->outer = {.operand = (*kernel)->plan().program.givens[at(turns.count_given)].tensor, .axis = 0};
     }
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.in_call()};
-    if (options_.steps_left) *options_.steps_left -= (*kernel)->work();
+    if (options_.work_left) *options_.work_left -= (*kernel)->work();
     group->kernel = *kernel;
     group->fewest_lanes = apart ? (*kernel)->fewest_lanes_of_turns()
                                 : (*kernel)->fewest_lanes(std::ranges::count_if(
