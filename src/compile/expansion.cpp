@@ -921,7 +921,7 @@ class TurnsInLanes {
     put_outputs(body, a, b);
     if (std::ranges::all_of(to_.outputs, [](const Output& y) { return y.place.stride == 0; }))
       refuse("a loop that is the same in all lanes");
-    put_inputs(body);
+    put_inputs();
     count_turns();
     put_what_must_hold();
     to_.output_dtypes.push_back(DType::boolean);  // whether the loop has ended
@@ -993,32 +993,37 @@ class TurnsInLanes {
     all().goes_on = static_cast<int>(to_.graph[last.outputs[0].node].payload);
   }
 
+  /// The number of the part's input that the body takes as input number `of_body`; -1: a number is the operand.
+  int input_of_part(std::size_t of_body) {
+    const auto input = std::ranges::find(part_.inputs, operand(of_body));
+    if (input == part_.inputs.end()) return -1;
+    const auto tensor = input - part_.inputs.begin();
+    const bool is_row = of_body >= turns_.state && of_body < rows_end();
+    LaneTurns::RowStep& known = all().in_rows[at(tensor)];
+    if (is_taken_[at(tensor)] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
+    is_taken_[at(tensor)] = true;
+    if (is_row) known = row_step(turns_.body->body().types[at(turns_.body->body().inputs[of_body])]);
+    return static_cast<int>(tensor);
+  }
   /// Inputs are numbered as those of the part. A state may begin with a number.
-  void put_inputs(const ProgramBody& body) {
-    if (!to_.givens.empty()) refuse("elements are read at places that are computed");
+  void put_inputs() {
     all().first_number.resize(to_.inputs.size());
     all().in_rows.resize(part_.inputs.size());
     is_taken_.resize(part_.inputs.size());
     for (std::size_t i = 0; i < to_.inputs.size(); ++i) {
       const auto of_body = at(to_.inputs[i].place.tensor);
-      const Variable v = operand(of_body);
-      const auto input = std::ranges::find(part_.inputs, v);
-      if (input != part_.inputs.end()) {
-        const auto tensor = input - part_.inputs.begin();
-        to_.inputs[i].place.tensor = static_cast<int>(tensor);
-        const bool is_row = of_body >= turns_.state && of_body < rows_end();
-        const LaneTurns::RowStep step = is_row ? row_step(body.types[at(body.inputs[of_body])]) : LaneTurns::RowStep();
-        LaneTurns::RowStep& known = all().in_rows[at(tensor)];
-        if (is_taken_[at(tensor)] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
-        is_taken_[at(tensor)] = true;
-        known = step;
-        continue;
-      }
-      const auto number = std::ranges::find(part_.constants, v, &Constant::variable);
+      to_.inputs[i].place.tensor = input_of_part(of_body);
+      if (to_.inputs[i].place.tensor >= 0) continue;
+      const auto number = std::ranges::find(part_.constants, operand(of_body), &Constant::variable);
       if (number == part_.constants.end() || of_body >= turns_.state) refuse("an operand that is a number");
       to_.inputs[i].place = {.tensor = 0, .base = 0, .per_lane_count = 0, .stride = 0};
       assert(number->value->type.dtype == to_.inputs[i].dtype);
       all().first_number[i] = bits_of(*number->value).bits[0];
+    }
+    for (Given& given : to_.givens) {
+      if (at(given.tensor) < rows_end()) refuse("a state or a row is read at places that are computed");
+      given.tensor = input_of_part(at(given.tensor));
+      if (given.tensor < 0) refuse("an operand that is a number");
     }
   }
 

@@ -58,7 +58,8 @@ LanePlan planned_turns(LaneProgram from) {
     plan.is_turn[at(n)] = is_turn;
     plan.is_lane[at(n)] = is_turn || is_lane;
     if (is_at_hand(s)) continue;
-    if (is_turn) stage.turn.push_back(n);
+    if (is_given(s)) plan.slots[at(n)] = plan.given[s.payload];
+    else if (is_turn) stage.turn.push_back(n);
     else (is_lane ? stage.lane : stage.once).push_back(n);
   }
   for (std::size_t n = 0; n < graph.steps().size(); ++n) {  // a state that no turn reads, too

@@ -134,6 +134,27 @@ TEST_F(LoopsThatMayThrow, ReadTablesAtPlacesThatEachExampleComputes) {
   EXPECT_NE(error_of([&] { fast(start, table); }).find("40"), std::string::npos);
 }
 
+TEST_F(LoopsThatMayThrow, ReadRowsOfTablesWhileExamplesEndInTurn) {
+  struct State {
+    Tensor at, sum, left;
+  };
+  for (const std::int64_t columns : {2, 3, 8, 20}) {
+    const Tensor table = rc::rand({11, columns}, rc::float64), first = rc::arange(50) % 11, turns = rc::arange(50) % 7;
+    const auto walk = [](const Tensor& table, const Tensor& first, const Tensor& turns) {
+      const auto goes_on = [](const State& s) { return s.left > 0; };
+      const auto step = [&](const State& s) {
+        const Tensor row = table.index({s.at});
+        return State{(s.at + (row.sum() * 10).to(rc::int64)) % 11, s.sum * 0.5 + row, s.left - 1};
+      };
+      return rc::while_loop(goes_on, step, State{first, rc::zeros_like(table[0]), turns}).sum;
+    };
+    const auto f = rc::vmap(walk, {.in_dims = {rc::none, 0, 0}});
+    const auto fast = rc::compile(f);
+    expect_close(fast(table, first, turns), f(table, first, turns), 1e-15);
+    expect_close(fast(table, first, turns + 5), f(table, first, turns + 5), 1e-15);
+  }
+}
+
 TEST_F(LoopsThatMayThrow, ReadATableAtOnePlaceForAllElementsOfTheirState) {
   const Tensor place = rc::tensor({3}).sum();
   for (const rc::DType dtype : {rc::float32, rc::float64})
