@@ -157,8 +157,10 @@ llvm::Value* StageFunction::value(Node n) {
   if (const auto found = known.find(n); found != known.end()) return found->second;
   const ScalarStep& s = graph_[n];
   if (s.kind == Kind::number) return b_.bits_number(s.dtype, s.payload);
-  return known[n] = s.kind == Kind::input ? rows_.read(plan_.program.inputs[s.payload], lane())
-                                          : b_.spread(b_.load_element(s.dtype, memory_.slot(n)));
+  llvm::Value* const x = s.kind == Kind::input ? rows_.read(plan_.program.inputs[s.payload], lane())
+                                               : b_.spread(b_.load_element(s.dtype, memory_.slot(n)));
+  if (!read_where_used_.contains(n)) known[n] = x;
+  return x;
 }
 
 llvm::Value* StageFunction::computed(Node n) {

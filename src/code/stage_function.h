@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -116,6 +117,7 @@ class StageFunction {
   llvm::Function* function_ = nullptr;
   int in_block_ = 0;  // nodes and outputs of this block
   std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register; what serves all lanes is in the first
+  std::set<Node> read_where_used_;  // these values have no register
   // Of outputs that are stored as soon as their node is computed, and are not yet. What waits for the end takes a
   // register, or a place on the stack: LLVM takes 5 s for 5,000 values that wait.
   std::unordered_map<Node, std::vector<Place>> waiting_;

@@ -60,16 +60,27 @@ void StageFunction::give_up(llvm::BasicBlock* done) {
   b_.CreateBr(done);
 }
 
-/// Values that are the same at every turn are read before the first turn. Gives the states' first values: by register,
-/// then by input.
+/// Values that are the same at every turn are read before the first turn. Of those that serve all lanes too, as the
+/// elements of a matrix that all examples share, few have registers: more are read where they are used, since an
+/// operation takes one element from memory for all its lanes as fast as from a register. Gives the states' first values:
+/// by register, then by input.
 std::vector<StageFunction::Values> StageFunction::values_before_turns(const Turning& t) {
+  constexpr std::size_t few = 12;
+  std::set<Node> of_all_lanes;
   const auto read = [&](Node n) {
-    if (!plan_.is_turn[at(n)]) in_each_register([&] { value(n); });
+    if (plan_.is_turn[at(n)]) return;
+    if (plan_.is_lane[at(n)] || graph_.is_number(n)) in_each_register([&] { value(n); });
+    else of_all_lanes.insert(n);
   };
   for (const Node n : stage_.turn)
     for (const Node operand : graph_[n].from)
       if (operand != no_node) read(operand);
-  for (const Output& output : stage_.lane_outputs) read(output.node);
+  if (of_all_lanes.size() > few) read_where_used_.swap(of_all_lanes);
+  for (const Output& output : stage_.lane_outputs) {
+    read_where_used_.erase(output.node);
+    read(output.node);
+  }
+  for (const Node n : of_all_lanes) value(n);
   std::vector<Values> firsts(at(registers_));
   for (const auto& [input, node] : t.states)
     in_each_register([&] {

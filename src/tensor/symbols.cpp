@@ -63,12 +63,13 @@ Size SymbolTable::add_input(std::int64_t hint) {
 }
 
 SymbolTable::Polynomial SymbolTable::polynomial_of(Size size) const {
-  if (size.is_symbol()) return expressions_[static_cast<std::size_t>(size.symbol_index())];
+  if (size.is_symbol()) return expression(size);
   return size.raw() == 0 ? Polynomial{} : Polynomial{{{}, size.raw()}};
 }
 
 std::optional<int> SymbolTable::unknown_of(Size size) const {
-  const Polynomial polynomial = polynomial_of(size);
+  if (!size.is_symbol()) return std::nullopt;
+  const Polynomial& polynomial = expression(size);
   if (polynomial.size() != 1) return std::nullopt;
   const auto& [monomial, coefficient] = *polynomial.begin();
   const bool is_one = monomial.size() == 1 && coefficient == 1;
@@ -388,8 +389,11 @@ Size SymbolTable::size_of(int unknown, std::span<const Size> inputs, Sizes& know
 }
 
 Size SymbolTable::evaluate(Size size, std::span<const Size> inputs) const {
+  if (!size.is_symbol()) return size;
+  if (const std::optional<int> unknown = unknown_of(size))
+    return inputs[static_cast<std::size_t>(unknowns_[static_cast<std::size_t>(*unknown)].input)];
   Sizes known(unknowns_.size());
-  return value_of(polynomial_of(size), [&](int i) { return size_of(i, inputs, known); });
+  return value_of(expression(size), [&](int i) { return size_of(i, inputs, known); });
 }
 
 const Guard* SymbolTable::broken(std::span<const Size> inputs) const {

@@ -102,6 +102,8 @@ class SymbolTable {
   };
   using Sizes = std::vector<std::optional<Size>>;  // by unknown
 
+  /// Requires: the size is a symbol.
+  const Polynomial& expression(Size size) const { return expressions_[static_cast<std::size_t>(size.symbol_index())]; }
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
   std::optional<Polynomial> known_quotient(const Polynomial& dividend, const Polynomial& divisor) const;
