@@ -60,10 +60,10 @@ void StageFunction::give_up(llvm::BasicBlock* done) {
   b_.CreateBr(done);
 }
 
-/// Values that are the same at every turn are read before the first turn. Of those that serve all lanes too, as the
-/// elements of a matrix that all examples share, few have registers: more are read where they are used, since an
-/// operation takes one element from memory for all its lanes as fast as from a register. Gives the states' first values:
-/// by register, then by input.
+/// Values that are the same at every turn are read before the first turn. Some of them serve all lanes too, as the
+/// elements of a matrix that all examples share. Few of these have registers: more are read where they are used, since
+/// an operation takes one element from memory for all its lanes as fast as from a register. Gives the states' first
+/// values: by register, then by input.
 std::vector<StageFunction::Values> StageFunction::values_before_turns(const Turning& t) {
   constexpr std::size_t few = 12;
   std::set<Node> of_all_lanes;
@@ -72,9 +72,14 @@ std::vector<StageFunction::Values> StageFunction::values_before_turns(const Turn
     if (plan_.is_lane[at(n)] || graph_.is_number(n)) in_each_register([&] { value(n); });
     else of_all_lanes.insert(n);
   };
+  // A row of a table that several loads share is found by its address and place.
+  for (const Node n : stage_.turn)
+    if (graph_[n].kind == ScalarStep::Kind::load)
+      for (const Node operand : graph_[n].from)
+        if (operand != no_node && !plan_.is_turn[at(operand)]) in_each_register([&] { value(operand); });
   for (const Node n : stage_.turn)
     for (const Node operand : graph_[n].from)
-      if (operand != no_node) read(operand);
+      if (operand != no_node && !values_of(operand).contains(operand)) read(operand);
   if (of_all_lanes.size() > few) read_where_used_.swap(of_all_lanes);
   for (const Output& output : stage_.lane_outputs) {
     read_where_used_.erase(output.node);

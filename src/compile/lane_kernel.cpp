@@ -159,7 +159,52 @@ Code code_of(const LanePlan& plan, bool is_careful) {
 
 }  // namespace
 
-LaneKernel::LaneKernel(LanePlan plan) : plan_(std::move(plan)), nanoseconds_(nanoseconds_of_lane(plan_)) {}
+namespace {
+
+// LLVM's time for one of these, measured beside that for a plain operation: a call of an elementary function, an
+// element that is read or written, and a value that is needed so much later that it waits in memory.
+constexpr std::size_t of_call = 6, of_element = 4, of_waiting = 6;
+constexpr std::size_t soon = 64;  // operations until a value is needed
+
+class WorkOfCode {
+ public:
+  explicit WorkOfCode(const LanePlan& plan) : plan_(plan), numbers_(plan.program.graph.steps().size(), nowhere) {}
+
+  std::size_t of_all() {
+    std::size_t once = of_element * (plan_.program.inputs.size() + plan_.program.outputs.size()), lane = 0;
+    for (const Stage& stage : plan_.stages) {
+      once += of(stage.once);
+      lane += of(stage.lane) + of(stage.turn);
+    }
+    return once + lane * static_cast<std::size_t>(plan_.registers);
+  }
+
+ private:
+  static constexpr std::size_t nowhere = SIZE_MAX / 2;
+
+  std::size_t of(const std::vector<Node>& nodes) {
+    std::vector<bool> waits(nodes.size());
+    std::size_t work = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const ScalarStep& step = plan_.program.graph[nodes[i]];
+      number(nodes[i]) = i;
+      work += 1 + (plan_.called_by(step) ? of_call : 0);
+      for (const Node n : step.from)
+        if (n != no_node && number(n) + soon < i) waits[number(n)] = true;
+    }
+    for (const Node n : nodes) number(n) = nowhere;
+    return work + of_waiting * static_cast<std::size_t>(std::ranges::count(waits, true));
+  }
+  std::size_t& number(Node n) { return numbers_[static_cast<std::size_t>(n)]; }
+
+  const LanePlan& plan_;
+  std::vector<std::size_t> numbers_;  // by node: its place among those that are looked at
+};
+
+}  // namespace
+
+LaneKernel::LaneKernel(LanePlan plan)
+    : plan_(std::move(plan)), nanoseconds_(nanoseconds_of_lane(plan_)), work_(WorkOfCode(plan_).of_all()) {}
 LaneKernel::~LaneKernel() = default;
 
 const Code* LaneKernel::make_code() const {
@@ -313,41 +358,6 @@ double LaneKernel::nanoseconds(std::int64_t lanes) const {
   double all = nanoseconds_of_position;
   for (const double of_lane : nanoseconds_) all += of_lane * static_cast<double>(lanes);
   return all;
-}
-
-namespace {
-
-// LLVM's time for one of these, measured beside that for a plain operation: a call of an elementary function, an element
-// that is read or written, and a value that is needed so much later that it waits in memory.
-constexpr std::size_t of_call = 6, of_element = 4, of_waiting = 6;
-constexpr std::size_t soon = 64;  // operations until a value is needed
-
-/// LLVM's time for code of these nodes, in plain operations.
-std::size_t work_of(const LanePlan& plan, const std::vector<Node>& nodes) {
-  std::vector<std::size_t> number(plan.program.graph.steps().size(), nodes.size());
-  std::vector<bool> waits(nodes.size());
-  std::size_t work = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const ScalarStep& step = plan.program.graph[nodes[i]];
-    number[static_cast<std::size_t>(nodes[i])] = i;
-    work += 1 + (plan.called_by(step) ? of_call : 0);
-    for (const Node n : step.from) {
-      const std::size_t made = n == no_node ? nodes.size() : number[static_cast<std::size_t>(n)];
-      if (made + soon < i) waits[made] = true;
-    }
-  }
-  return work + of_waiting * static_cast<std::size_t>(std::ranges::count(waits, true));
-}
-
-}  // namespace
-
-std::size_t LaneKernel::work() const {
-  std::size_t once = of_element * (plan_.program.inputs.size() + plan_.program.outputs.size()), lane = 0;
-  for (const Stage& stage : plan_.stages) {
-    once += work_of(plan_, stage.once);
-    lane += work_of(plan_, stage.lane) + work_of(plan_, stage.turn);
-  }
-  return once + lane * static_cast<std::size_t>(plan_.registers);
 }
 
 // Of [n, features] of float32: a stage with totals costs so much more a position; a pass over memory, of which the

@@ -60,7 +60,7 @@ class LaneKernel {
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const { return plan_.steps(); }
   /// What it takes of `ExpandOptions::work_left`: the time that LLVM takes for the code, in plain operations.
-  std::size_t work() const;
+  std::size_t work() const { return work_; }
   const LanePlan& plan() const { return plan_; }
   int lanes_together() const { return plan_.lanes_together(); }
   bool has_turns() const { return plan_.program.turns.has_value(); }
@@ -85,6 +85,7 @@ class LaneKernel {
 
   LanePlan plan_;
   std::vector<double> nanoseconds_;  // of a lane, by stage
+  std::size_t work_;
   // No std::once_flag: it reads thread-locals of libstdc++, for which a host that loads the library late has no place.
   mutable std::mutex mutex_;
   mutable Code code_, careful_;

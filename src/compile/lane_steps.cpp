@@ -576,9 +576,9 @@ class Grouping {
   OneStep as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
     const auto known = made_.find({equations, by_outer});
     if (known != made_.end()) {
-      const auto& [step, steps] = known->second;
-      if (steps > work_left()) return NotExpandable{"many steps", Because::no_work_left};
-      if (options_.work_left) *options_.work_left -= steps;
+      const auto& [step, work] = known->second;
+      if (work > work_left()) return NotExpandable{"many steps", Because::no_work_left};
+      if (options_.work_left) *options_.work_left -= work;
       return step;
     }
     const std::size_t before = work_left();

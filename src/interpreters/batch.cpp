@@ -258,9 +258,9 @@ Vmaps vmaps_of_kernel(const Shape& leading) {
     sizes.insert(0, static_cast<std::int64_t>(numbers.starts.size()) * numbers.each.host());
   }
   if (const RunsEquation* const run = this_thread.runs_equation; run && run->origin)
-    for (const Size size : run->origin->examples) {
+    for (const ExamplesOfCall& examples : run->origin->examples) {
       vmaps.push_back(nullptr);
-      sizes.push_back(run->size_of(size));
+      sizes.push_back(run->size_of(examples.size));
     }
   if (vmaps.size() > leading.size()) return {};
   for (std::size_t axis = 0; axis < vmaps.size(); ++axis)
@@ -271,7 +271,8 @@ Vmaps vmaps_of_kernel(const Shape& leading) {
 std::string place_text(std::int64_t place, const Shape& shape, const Vmaps& vmaps) {
   Shape at = shape;
   for (std::size_t axis = shape.size(); axis-- > 0; place /= shape[axis].host()) at[axis] = place % shape[axis].host();
-  if (!vmaps.empty()) replace_by_place_in_copied_row(at, shape);
+  const auto recorded = static_cast<std::size_t>(std::ranges::count(vmaps, nullptr));
+  if (recorded > 0) replace_rows_by_examples(at, shape, vmaps.size() - recorded, recorded);
   for (std::size_t axis = 0; axis < vmaps.size(); ++axis)
     if (vmaps[axis]) at[axis] = number_of_row(vmaps[axis]->numbers(), at[axis].host());
   const Shape example(at.begin(), at.begin() + vmaps.size()), inside(at.begin() + vmaps.size(), at.end());

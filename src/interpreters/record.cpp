@@ -343,11 +343,15 @@ bool may_fail(const Rules& rules) {
 }
 
 /// Of the vmaps inside a level that the user's call was made in, outermost first.
-SmallVector<Size, 2> examples_of_call(Level level) {
-  SmallVector<Size, 2> examples;
+SmallVector<ExamplesOfCall, 2> examples_of_call(Level level) {
+  SmallVector<ExamplesOfCall, 2> examples;
   const Interpreter* const call = this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost;
-  for (const Interpreter* i = call; i && i->level > level; i = i->parent)
-    if (i->kind == ValueKind::batched) examples.insert(0, static_cast<const BatchInterpreter*>(i)->size);
+  for (const Interpreter* i = call; i && i->level > level; i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    const auto& batch = static_cast<const BatchInterpreter&>(*i);
+    const ExampleNumbers numbers = batch.numbers();
+    examples.insert(0, {batch.size, numbers.starts.size() == 1 ? numbers.starts[0] : 0});
+  }
   return examples;
 }
 

@@ -28,11 +28,17 @@ struct RecordedTransform {
 /// The innermost first. Null: there are none.
 using RecordedNest = std::shared_ptr<const std::vector<RecordedTransform>>;
 
+/// Examples that a call was made for: of a vmap, or of a chunk of it.
+struct ExamplesOfCall {
+  Size size;
+  std::int64_t first = 0;  // the number of the first of them
+};
+
 struct Origin {
   const char* called = nullptr;  // the operation that the user called, where it is made of others; else null
   CallSite site = {};            // of that call; unknown of an operation that takes all values of its operands
   RecordedNest nest = nullptr;
-  SmallVector<Size, 2> examples = {};  // of the vmaps of the nest that the call was made in, outermost first
+  SmallVector<ExamplesOfCall, 2> examples = {};  // of the vmaps of the nest that the call was made in, outermost first
 };
 /// Null: nothing is known.
 using OriginRef = std::shared_ptr<const Origin>;
@@ -60,9 +66,9 @@ class RunsEquation {
   const Level around;  // the level it runs at
   const RunsEquation* const outer;
 
-  /// Of a branch or a step that runs for some of the examples: bool, which rows take part, along its last axis. A row
-  /// that does not is a copy of the first that does. Undefined: all take part.
-  mutable Tensor takes_part = {};
+  /// Of branches and steps that run for some of the examples: bool, which rows take part, along the last axis. A row
+  /// that does not is a copy of the first that does. Those with more axes come first. None: all take part.
+  mutable SmallVector<Tensor, 2> takes_part = {};
 
   /// A size of the origin in this run; a symbol where nobody knows.
   Size size_of(Size size) const;
@@ -75,16 +81,18 @@ class RunsEquation {
 /// Called by an equation that fills the rows of examples that take no part: from now on, errors of the program that
 /// holds the equation name the example that a copied row comes from.
 void note_rows_that_take_part(const Tensor& takes_part);
-/// The place in a tensor, whose first axes are those of the examples of the equation that runs: a place in a copied row
-/// becomes the same place in the row that was copied.
-void replace_by_place_in_copied_row(Shape& place, const Shape& shape);
+/// `place` lies in a tensor whose first axes are rows of the examples of vmaps: `running` of vmaps that run, then
+/// `recorded` of vmaps that stand in the program. A place in a copied row becomes the same place in the row that was
+/// copied, and a row of a chunk is counted among all examples. Where sizes do not tell whose axes they are, as of two
+/// vmaps of 4 examples of which one alone maps the tensor, the place stays.
+void replace_rows_by_examples(Shape& place, const Shape& shape, std::size_t running, std::size_t recorded);
 
 /// Where the equations of a recording come from: most have what the one before has.
 class OriginsInside {
  public:
   explicit OriginsInside(Level recording) : outside_(recording) {}
   /// Of the equation that is recorded now. `may_fail`: whether errors may speak of values of its operands.
-  OriginRef now(bool may_fail, const SmallVector<Size, 2>& examples);
+  OriginRef now(bool may_fail, const SmallVector<ExamplesOfCall, 2>& examples);
 
  private:
   RecordedNest nest();

@@ -274,23 +274,87 @@ Size RunsEquation::size_of(Size size) const {
 void note_rows_that_take_part(const Tensor& takes_part) {
   const RunsEquation* const equation = this_thread.runs_equation;
   const RunsEquation* const around = equation ? equation->outer : nullptr;
-  if (around && value_of(takes_part)->kind == ValueKind::array) around->takes_part = takes_part;
+  if (!around || value_of(takes_part)->kind != ValueKind::array) return;
+  const int axes = takes_part.dim();
+  const auto known = std::ranges::find_if(around->takes_part, [&](const Tensor& t) { return t.dim() <= axes; });
+  if (known != around->takes_part.end() && known->dim() == axes) *known = takes_part;
+  else around->takes_part.insert(static_cast<std::size_t>(known - around->takes_part.begin()), takes_part);
 }
 
-void replace_by_place_in_copied_row(Shape& place, const Shape& shape) {
-  for (const RunsEquation* run = this_thread.runs_equation; run; run = run->outer) {
-    if (!run->takes_part.defined()) continue;
-    const auto& takes_part = static_cast<const Array&>(*value_of(run->takes_part));
+namespace {
+
+using Places = SmallVector<std::size_t, 4>;
+
+/// Which of the vmaps the axes are of, where their sizes leave one answer: the axes are in the order of the vmaps.
+std::optional<Places> vmaps_of_axes(std::span<const Size> axes, std::span<const Size> vmaps) {
+  std::optional<Places> found;
+  Places now;
+  bool is_one = true;
+  const std::function<void(std::size_t)> try_from = [&](std::size_t first) {
+    if (now.size() == axes.size()) {
+      is_one = is_one && !found;
+      found = now;
+      return;
+    }
+    for (std::size_t i = first; i < vmaps.size(); ++i) {
+      if (vmaps[i].raw() != axes[now.size()].raw()) continue;
+      now.push_back(i);
+      try_from(i + 1);
+      now.pop_back();
+    }
+  };
+  try_from(0);
+  return is_one ? found : std::nullopt;
+}
+
+/// The vmaps that run, whose sizes are the first of the shape, then those of the equation's call.
+SmallVector<Size, 4> vmaps_of(const RunsEquation& run, std::span<const Size> running) {
+  SmallVector<Size, 4> vmaps(running.begin(), running.end());
+  if (run.origin)
+    for (const ExamplesOfCall& examples : run.origin->examples) vmaps.push_back(run.size_of(examples.size));
+  return vmaps;
+}
+
+/// The row that stands at `at`, a place in the rows' last axis: its own number, or that of the row that was copied.
+std::int64_t row_behind(const Array& takes_part, const Places& at) {
+  const std::size_t last = at.size() - 1;
+  const auto* flag = static_cast<const bool*>(takes_part.data);
+  for (std::size_t axis = 0; axis < last; ++axis)
+    flag += static_cast<std::int64_t>(at[axis]) * takes_part.strides[axis];
+  const std::int64_t step = takes_part.strides[last], rows = takes_part.type.shape[last].host();
+  auto row = static_cast<std::int64_t>(at[last]);
+  if (flag[row * step]) return row;
+  for (row = 0; row + 1 < rows && !flag[row * step];) ++row;
+  return row;
+}
+
+}  // namespace
+
+void replace_rows_by_examples(Shape& place, const Shape& shape, std::size_t running, std::size_t recorded) {
+  const RunsEquation* const equation = this_thread.runs_equation;
+  if (!equation) return;
+  const std::span<const Size> axes(shape.data(), running + recorded);
+  const SmallVector<Size, 4> vmaps = vmaps_of(*equation, axes.first(running));
+  const std::optional<Places> of_axes = vmaps_of_axes(axes, vmaps);
+  if (!of_axes) return;
+  const auto replace = [&](const Array& takes_part) {
     const Shape& rows = takes_part.type.shape;
-    if (rows.size() > shape.size() || !std::equal(rows.begin(), rows.end(), shape.begin())) continue;
-    const auto* flag = static_cast<const bool*>(takes_part.data);
-    for (std::size_t axis = 0; axis + 1 < rows.size(); ++axis) flag += place[axis].host() * takes_part.strides[axis];
-    const std::int64_t step = takes_part.strides[rows.size() - 1];
-    Size& row = place[rows.size() - 1];
-    if (flag[row.host() * step]) continue;
-    row = 0;
-    while (row.host() + 1 < rows.back().host() && !flag[row.host() * step]) row = row.host() + 1;
-  }
+    const std::optional<Places> of_rows = vmaps_of_axes({rows.data(), rows.size()}, vmaps);
+    if (!of_rows) return;
+    Places at;
+    std::size_t axis = 0;
+    for (const std::size_t vmap : *of_rows) {
+      axis = static_cast<std::size_t>(std::ranges::find(*of_axes, vmap) - of_axes->begin());
+      if (axis == of_axes->size()) return;  // what failed is the same in all rows
+      at.push_back(static_cast<std::size_t>(place[axis].host()));
+    }
+    place[axis] = row_behind(takes_part, at);
+  };
+  for (const RunsEquation* run = equation; run; run = run->outer)
+    for (const Tensor& takes_part : run->takes_part) replace(static_cast<const Array&>(*value_of(takes_part)));
+  for (std::size_t axis = running; axis < axes.size(); ++axis)
+    if (const std::size_t vmap = (*of_axes)[axis]; vmap >= running)
+      place[axis] = place[axis].host() + equation->origin->examples[vmap - running].first;
 }
 
 OriginRef joined(const OriginRef& inner, const OriginRef& outer) {
@@ -312,9 +376,9 @@ OriginRef with_sizes(const OriginRef& origin, const std::function<Size(Size)>& s
   if (!origin) return origin;
   const auto is_open = [](const RecordedTransform& t) { return t.examples && t.examples->is_symbol(); };
   const bool has_open_nest = origin->nest && std::ranges::any_of(*origin->nest, is_open);
-  if (!has_open_nest && std::ranges::none_of(origin->examples, &Size::is_symbol)) return origin;
+  if (!has_open_nest && std::ranges::none_of(origin->examples, &Size::is_symbol, &ExamplesOfCall::size)) return origin;
   Origin other = *origin;
-  for (Size& size : other.examples) size = size_of(size);
+  for (ExamplesOfCall& examples : other.examples) examples.size = size_of(examples.size);
   if (has_open_nest) {
     std::vector<RecordedTransform> nest = *origin->nest;
     for (RecordedTransform& transform : nest)
@@ -368,7 +432,7 @@ RecordedNest OriginsInside::nest() {
   return nest_ = all.empty() ? nullptr : std::make_shared<const std::vector<RecordedTransform>>(std::move(all));
 }
 
-OriginRef OriginsInside::now(bool may_fail, const SmallVector<Size, 2>& examples) {
+OriginRef OriginsInside::now(bool may_fail, const SmallVector<ExamplesOfCall, 2>& examples) {
   Origin origin{.called = this_thread.called, .nest = nest()};
   const RunsEquation* innermost = nullptr;
   for_each_run(outside_, [&](const RunsEquation& run) {
@@ -383,7 +447,8 @@ OriginRef OriginsInside::now(bool may_fail, const SmallVector<Size, 2>& examples
   }
   origin.examples = examples;
   if (innermost)
-    for (const Size size : innermost->origin->examples) origin.examples.push_back(innermost->size_of(size));
+    for (const auto& [size, first] : innermost->origin->examples)
+      origin.examples.push_back({innermost->size_of(size), first});
   if (!origin.site.is_known()) origin.site = CallSite::here();
   return std::make_shared<const Origin>(std::move(origin));
 }

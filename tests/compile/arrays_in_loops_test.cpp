@@ -314,4 +314,33 @@ TEST_F(ArraysInLoops, AnIndexOutOfRangeThrowsWhatTheFunctionThrowsAndLeavesTheAr
   EXPECT_TRUE(rc::equal(x, before));
 }
 
+// ── what all examples share ──
+
+/// More elements than there are registers, in the step, as a result and as the first state.
+TEST_F(ArraysInLoops, ReadMatricesThatAllExamplesShare) {
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const std::int64_t n : {2, 4, 10, 14}) {
+      const auto f = rc::vmap(
+          [](const Tensor& matrix, const Tensor& shared, const Tensor& x) {
+            using State = std::tuple<Tensor, Tensor, Tensor>;
+            const auto step = [&](const Tensor&, const State& s) {
+              const auto& [y, first, trace] = s;
+              return State{0.3 * matmul(matrix, y) + shared * first, first * 0.9, trace + matrix.diagonal().sum()};
+            };
+            return rc::fori_loop(0, 7, step, State{x, shared, matrix[0][1]});
+          },
+          {.in_dims = {rc::none, rc::none, 0}});
+      const Tensor matrix = rc::rand({n, n}, dtype), shared = rc::rand({n}, dtype);
+      const auto fast = rc::compile(f);
+      for (const std::int64_t examples : {40, 3, 64}) {
+        const Tensor x = rc::rand({examples, n}, dtype);
+        const auto [y, first, trace] = f(matrix, shared, x);
+        const auto [fast_y, fast_first, fast_trace] = fast(matrix, shared, x);
+        expect_close(fast_y, y, 2e-6);
+        expect_close(fast_first, first, 2e-6);
+        expect_close(fast_trace, trace, 2e-6);
+      }
+    }
+}
+
 }  // namespace

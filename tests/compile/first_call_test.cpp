@@ -72,8 +72,8 @@ TEST_F(FirstCall, CutsALongProgramInTheMiddle) {
     const auto fast = rc::compile(rc::grad(f));
     expect_close(fast(x), rc::grad(f)(x), 1e-4);
     const std::vector<int> steps = steps_of_kernels(text_of(fast.plan(x)));
-    ASSERT_GE(steps.size(), 2U) << fast.plan(x).steps() << " steps";
-    EXPECT_LT(std::abs(steps[0] - steps[1]), steps[0] / 10);
+    ASSERT_GE(steps.size(), 3U) << fast.plan(x).steps() << " steps";
+    for (const int of_kernel : steps) EXPECT_LT(std::abs(of_kernel - steps[0]), steps[0] / 3);
   }
 }
 
