@@ -5,7 +5,6 @@
 #include <functional>
 #include <initializer_list>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,19 +21,21 @@ struct Field {
   std::string text;
   bool is_text = false;
 
-  Field(const Tensor& tensor) : tensor(tensor) {}
-  Field(std::string text) : text(std::move(text)), is_text(true) {}
-  Field(const char* text) : Field(std::string(text)) {}
-  Field(std::string_view text) : Field(std::string(text)) {}
+  Field(const Tensor& x) : tensor(x) {}
+  Field(std::string x) : text(std::move(x)), is_text(true) {}
+  Field(const char* x) : Field(std::string(x)) {}
+  Field(std::string_view x) : Field(std::string(x)) {}
   template <class T>
     requires std::is_arithmetic_v<T>
-  Field(T value) : is_text(true) {
-    std::ostringstream out;
-    if constexpr (std::is_integral_v<T> && sizeof(T) == 1 && !std::is_same_v<T, bool> && !std::is_same_v<T, char>)
-      out << static_cast<int>(value);
-    else out << std::boolalpha << value;
-    text = out.str();
+  Field(T x) : is_text(true) {
+    if constexpr (std::is_same_v<T, bool>) text = x ? "true" : "false";
+    else if constexpr (std::is_same_v<T, char>) text = x;
+    else if constexpr (std::is_integral_v<T>) text = std::to_string(x);
+    else text = text_of_number(static_cast<double>(x));
   }
+
+ private:
+  static std::string text_of_number(double x);
 };
 
 /// `print`, with its fields in a list.

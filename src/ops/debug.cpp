@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -288,6 +289,12 @@ LeavesOutLines::LeavesOutLines(std::int64_t more) : before_(lines.left_out) { li
 LeavesOutLines::~LeavesOutLines() { lines.left_out = std::min(before_, lines.left_out); }
 
 namespace debug {
+
+std::string Field::text_of_number(double x) {
+  std::ostringstream text;
+  text << x;
+  return text.str();
+}
 
 void print_fields(std::string_view format, std::span<const Field> fields) {
   std::string text;
