@@ -35,7 +35,7 @@ def rebuild_tensor(elements, shape, dtype):
     return _core.rebuild_tensor(elements, shape, dtype)
 
 
-from . import debug, linalg, nn, optim, sparse, special  # noqa: E402, F401: spaces of names
+from . import debug, linalg, nn, optim, solvers, sparse, special  # noqa: E402, F401: spaces of names
 
 fft = _import_module(".fft", __name__)  # in place of the operation of this name, which it is too
 from . import torch_func as func  # noqa: E402: it is written with what stands above

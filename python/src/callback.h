@@ -38,6 +38,9 @@ class Callback {
   bool spreads_;
 };
 
+/// The tree of what an equation is solved for, where `f` gives a tree like it. A number takes the dtype that f gives.
+Tree unknown_of(const char* name, const Callback& f, nb::handle x);  // functions.cpp
+
 /// One that gives a single Tensor, or a number that stands for one.
 class TensorCallback {
  public:

@@ -317,7 +317,8 @@ class Solver {
   const char* user_;
 };
 
-/// A number as the unknown takes the dtype that f gives.
+}  // namespace
+
 Tree unknown_of(const char* name, const Callback& f, nb::handle x) {
   Tensor number;
   if (!is_tensor(x.ptr()) && number_from(x.ptr(), number)) {
@@ -327,6 +328,8 @@ Tree unknown_of(const char* name, const Callback& f, nb::handle x) {
   }
   return tree_of(x);
 }
+
+namespace {
 
 nb::object custom_root(nb::handle f, nb::handle initial, nb::handle solve, nb::handle tangent_solve) {
   const Callback function(f, "custom_root");

@@ -59,5 +59,6 @@ NB_MODULE(_core, m) {
   make_library(m);
   make_optim(m);
   make_sparse(m);
+  make_solvers(m);
   make_debug(m);
 }

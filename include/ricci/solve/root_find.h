@@ -1,0 +1,47 @@
+// Roots: x with f(x) = 0, for an f that gives as many numbers as x has.
+#pragma once
+
+#include "ricci/solve/result.h"
+
+namespace ricci::solvers {
+
+/// A way to find roots; made by the functions below.
+struct RootFinder {
+  enum class Method : std::uint8_t { newton, chord, broyden, bisection };
+  Method method = Method::newton;
+  bool line_search = false;
+  Tensor lower = {}, upper = {};
+};
+
+struct NewtonOptions {
+  /// A step that does not make |f| smaller (Armijo's condition on |f|²) is shortened until it does: for starts far
+  /// away. Status `stalled` where no step does, as in a minimum of |f|.
+  bool line_search = false;
+};
+/// Newton's method: a step solves J dx = -f(x), J by forward mode, dense. Converges quadratically.
+RootFinder newton(const NewtonOptions& options = {});
+/// Newton's method with the J of the start throughout: f alone is computed at each step. Converges linearly.
+RootFinder chord();
+/// Broyden's first method (1965): the inverse of J at the start, changed at each step by what f was seen to do.
+/// Converges faster than linearly; f alone is computed at each step.
+RootFinder broyden();
+/// Halves an interval at whose ends f has different signs, of one unknown; `initial` only says what x is. Status
+/// `no_bracket` where the signs agree. The tolerances are those of half the interval alone.
+///   solvers::root_find(f, 0.0, {.solver = solvers::bisection(0, 2)})
+RootFinder bisection(const Tensor& lower, const Tensor& upper);
+
+Result<Tensor> find_root(const VectorFunction& f, const Tensor& start, const Options<RootFinder>& options);
+
+/// An x with f(x) = 0, from `initial` on. f: from a tree like `initial` to a tree of as many elements. The residual is
+/// the greatest |f(x)|; at the end it is at most atol + rtol times that of the start. Derivatives solve one system with
+/// the transpose of J; where J is singular they are infinite or NaN. ValueError if f gives another number of elements,
+/// or if bisection is given more than one unknown; TypeError for complex unknowns. A tree without unknowns has
+/// converged.
+///   auto [x, residual, steps, status] = solvers::root_find([](Tensor x) { return cos(x) - x; }, 1.0);
+template <class F, class X>
+auto root_find(const F& f, const X& initial, const Options<RootFinder>& options = {}) {
+  const auto [start, unravel] = ravel(unknown_of("root_find", f, initial));
+  return as_tree(find_root(of_vectors(f, unravel), start, options), unravel);
+}
+
+}  // namespace ricci::solvers

@@ -1,0 +1,51 @@
+"""Solvers of nonlinear problems with optimistix's names, as pure functions over trees.
+
+    root = solvers.root_find(lambda x: x * x - a, 1.0)
+    root.value, root.status, root.steps, root.residual
+
+Derivatives of a value are implicit: by what the function captures, whatever steps were taken. Under vmap each example
+takes its own steps.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from ._core import Tensor, _solvers
+
+RootFinder = _solvers.RootFinder
+newton = _solvers.newton
+chord = _solvers.chord
+broyden = _solvers.broyden
+bisection = _solvers.bisection
+text_of = _solvers.text_of
+
+
+class Status(IntEnum):
+    """What a result's status says: `Status(result.status.item())`."""
+
+    converged = 0
+    max_steps_reached = 1
+    not_finite = 2
+    singular = 3
+    stalled = 4
+    no_bracket = 5
+
+
+@dataclass
+class Result:
+    """A solution: a tree."""
+
+    value: Any
+    residual: Tensor  # what should be 0, its greatest absolute value
+    steps: Tensor  # int64
+    status: Tensor  # int64: Status.converged, or why it ended
+
+
+def root_find(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, throw_on_failure=False):
+    """An x with f(x) = 0, from `initial` on; by newton() unless told. f: from a tree to one of as many elements.
+
+    The solver ends where a step changes each element by at most atol + rtol * |element|, and |f(x)| is at most
+    atol + rtol times that of the start. rtol and atol: the square root of the dtype's epsilon unless given.
+    """
+    return Result(*_solvers.root_find(f, initial, solver or newton(), rtol, atol, max_steps, throw_on_failure))

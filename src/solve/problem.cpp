@@ -1,0 +1,70 @@
+// What the solvers share.
+#include "solve/problem.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "ops/factorizations.h"
+#include "ricci/debug.h"
+#include "ricci/ops.h"
+#include "ricci/ops/decompositions.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/transforms.h"
+
+namespace ricci::solvers {
+namespace {
+
+constexpr std::array<const char*, 6> texts = {"converged", "max_steps_reached", "not_finite",
+                                              "singular",  "stalled",           "no_bracket"};
+
+double default_tolerance(DType dtype) { return std::sqrt(epsilon_of(dtype)); }
+
+}  // namespace
+
+std::string text_of(std::int64_t status) {
+  if (status < 0 || status >= std::ssize(texts))
+    raise<ValueError>("text_of: " + std::to_string(status) + " is no status; pass the status of a result");
+  return texts[static_cast<std::size_t>(status)];
+}
+
+Tolerance::Tolerance(const Tensor& rtol, const Tensor& atol, DType dtype)
+    : rtol(to(rtol.defined() ? rtol : Tensor(default_tolerance(dtype)), dtype)),
+      atol(to(atol.defined() ? atol : Tensor(default_tolerance(dtype)), dtype)) {}
+
+Tensor Tolerance::allows(const Tensor& step, const Tensor& x) const { return (abs(step) <= of(abs(x))).all(); }
+
+Tensor size_of(const Tensor& x) { return abs(x).amax(); }
+Tensor all_finite(const Tensor& x) { return isfinite(x).all(); }
+
+void require_real(const char* name, const Tensor& start) {
+  if (start.is_complex())
+    raise<TypeError>(std::string(name) + ": the unknowns are " + tree::type_of(start) +
+                     "; make them real and imaginary parts, for example with view_as_real");
+}
+
+Tensor jacobian_at(const VectorFunction& f, const Tensor& x) { return jacfwd(f)(x); }
+
+Tensor solution_of(const Tensor& a, const Tensor& b) {
+  if (b.numel() == 1) return b / a.reshape({1});
+  return solve_ex(a, b).first;
+}
+
+Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x) {
+  const auto as_it_is = [](const auto&, const Tensor& found) { return found; };
+  const auto dense = [](const auto& g, const Tensor& y) {
+    return solution_of(jacobian_at([&](const Tensor& v) { return g(v); }, zeros_like(y)), y);
+  };
+  return custom_root(f, x, as_it_is, dense);
+}
+
+Result<Tensor> checked(const char* name, Result<Tensor> found, bool throw_on_failure) {
+  if (!throw_on_failure) return found;
+  const Tensor passed = where(found.status == converged, 0.0, std::numeric_limits<double>::quiet_NaN());
+  found.value =
+      found.value + to(debug::check_finite(passed, "the value of " + std::string(name) + ", which did not converge,"),
+                       found.value.dtype());
+  return found;
+}
+
+}  // namespace ricci::solvers

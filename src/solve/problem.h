@@ -1,0 +1,38 @@
+// What the solvers share: tolerances, the checks of a start and of an end, linear systems that are no errors when
+// singular, implicit derivatives.
+#pragma once
+
+#include "ricci/solve/result.h"
+
+namespace ricci::solvers {
+
+inline constexpr std::int64_t running = -1;  // a status inside loops
+
+/// How far a step may change an element where the solver ends.
+struct Tolerance {
+  Tensor rtol, atol;
+  Tolerance(const Tensor& rtol, const Tensor& atol, DType dtype);
+  Tensor of(const Tensor& size) const { return atol + rtol * size; }
+  /// Whether a step changes no element of x by more.
+  Tensor allows(const Tensor& step, const Tensor& x) const;
+};
+
+/// The greatest absolute value.
+Tensor size_of(const Tensor& x);
+Tensor all_finite(const Tensor& x);
+
+/// Throws TypeError unless the unknowns are real.
+void require_real(const char* name, const Tensor& start);
+
+/// The Jacobian of a linear or any function at x: [m, n].
+Tensor jacobian_at(const VectorFunction& f, const Tensor& x);
+/// x with a x = b, infinite or NaN where a is singular. b: [n].
+Tensor solution_of(const Tensor& a, const Tensor& b);
+
+/// `x` with the derivatives of a root of f.
+Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x);
+
+/// What was found, once it is sure that it may be given: throws ValueError for another status than `converged`.
+Result<Tensor> checked(const char* name, Result<Tensor> found, bool throw_on_failure);
+
+}  // namespace ricci::solvers

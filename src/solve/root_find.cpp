@@ -1,0 +1,159 @@
+// Roots of vector functions: methods that give a step, and the loop that they share.
+#include "ricci/solve/root_find.h"
+
+#include "ricci/control.h"
+#include "ricci/no_grad.h"
+#include "ricci/ops.h"
+#include "ricci/ops/decompositions.h"
+#include "ricci/primitive/raise.h"
+#include "solve/problem.h"
+
+namespace ricci::solvers {
+namespace {
+
+using Method = RootFinder::Method;
+
+struct State {
+  Tensor x, f;          // [n]
+  Tensor inverse;       // of J, or of what stands in its place: [n, n]; chord and broyden
+  Tensor lower, upper;  // bisection: f is negative at the lower one
+  Tensor steps, status;
+};
+
+/// The state after a step that ended with this status, if it ended.
+State stepped(const State& before, State next, const Tensor& ended, std::int64_t max_steps) {
+  next.steps = before.steps + 1;
+  next.status = where(ended == running, where(next.steps >= max_steps, max_steps_reached, running), ended);
+  return next;
+}
+
+Tensor inverse_of(const Tensor& a) { return a.numel() == 1 ? 1 / a : inv_ex(a).first; }
+
+struct Search {
+  Tensor x, f, part;  // part: of the step
+};
+/// The point of a step that lowers |f|² enough, or the last one tried: Armijo's condition, parts by interpolation.
+/// Dennis and Schnabel, Numerical Methods for Unconstrained Optimization and Nonlinear Equations, 6.3.
+Search searched(const VectorFunction& f, const State& s, const Tensor& step) {
+  constexpr double enough = 1e-4, least_part = 1e-10;
+  const Tensor square = (s.f * s.f).sum();
+  const auto is_too_long = [&](const Search& at) {
+    return logical_and(logical_not((at.f * at.f).sum() <= (1 - 2 * enough * at.part) * square), at.part > least_part);
+  };
+  const auto shorter = [&](const Search& at) {
+    // The minimum of the parabola with the value and slope at 0 and the value here.
+    const Tensor least = square * at.part * at.part / ((at.f * at.f).sum() - square + 2 * square * at.part);
+    const Tensor part = where(isfinite(least), clamp(least, 0.1 * at.part, 0.5 * at.part), 0.1 * at.part);
+    const Tensor x = s.x + part * step;
+    return Search{x, f(x), part};
+  };
+  const Tensor x = s.x + step;
+  return while_loop(is_too_long, shorter, Search{x, f(x), ones({}, x.dtype())});
+}
+
+Result<Tensor> by_steps(const VectorFunction& f, const Tensor& start, const Options<RootFinder>& options) {
+  const RootFinder& solver = options.solver;
+  const Tolerance tolerance(options.rtol, options.atol, start.dtype());
+  State first{start, f(start), {}, {}, {}, zeros({}, int64), {}};
+  const Tensor small = tolerance.of(size_of(first.f));
+  first.status = where(logical_not(all_finite(first.f)), not_finite, where((first.f == 0).all(), converged, running));
+  if (solver.method != Method::newton) {
+    const Tensor slope = jacobian_at(f, start);
+    first.inverse = inverse_of(slope);
+    first.status = where(logical_or(first.status != running, all_finite(first.inverse)), first.status,
+                         where(all_finite(slope), singular, not_finite));
+  }
+
+  const auto step = [&](const State& s) {
+    State next = s;
+    Tensor slope = s.inverse, change;
+    if (solver.method == Method::newton) slope = jacobian_at(f, s.x), change = solution_of(slope, -s.f);
+    else change = -matmul(slope, s.f);
+    next.x = s.x + change;
+    Tensor ended = full({}, running, int64);
+    if (solver.line_search) {
+      const Search found = searched(f, s, change);
+      next.x = found.x, next.f = found.f;
+      ended = where((next.f * next.f).sum() < (s.f * s.f).sum(), ended, stalled);
+    } else {
+      next.f = f(next.x);
+    }
+    if (solver.method == Method::broyden) {
+      const Tensor seen = matmul(s.inverse, next.f - s.f), along = matmul(change, s.inverse);
+      next.inverse = s.inverse + outer(change - seen, along) / (change * seen).sum();
+    }
+    ended = where(all_finite(next.f), ended, not_finite);
+    ended = where(all_finite(change), ended, where(all_finite(slope), singular, not_finite));
+    const Tensor is_finite = logical_and(ended != singular, ended != not_finite);
+    const Tensor is_root =
+        logical_or((next.f == 0).all(), logical_and(tolerance.allows(change, next.x), size_of(next.f) <= small));
+    ended = where(logical_and(is_finite, is_root), converged, ended);
+    next.x = where(is_finite, next.x, s.x), next.f = where(is_finite, next.f, s.f);
+    return stepped(s, next, ended, options.max_steps);
+  };
+  const State end = while_loop([](const State& s) { return s.status == running; }, step, first);
+  return {end.x, size_of(end.f), end.steps, end.status};
+}
+
+Result<Tensor> by_bisection(const VectorFunction& f, const Tensor& start, const Options<RootFinder>& options) {
+  const Tolerance tolerance(options.rtol, options.atol, start.dtype());
+  const auto bound = [&](const Tensor& given) { return to(given, start.dtype()).reshape({1}); };
+  State first{{}, {}, {}, bound(options.solver.lower), bound(options.solver.upper), zeros({}, int64), {}};
+  const Tensor at_lower = f(first.lower), at_upper = f(first.upper);
+  const Tensor falls = at_lower > 0, lower = first.lower;
+  first.lower = where(falls, first.upper, lower), first.upper = where(falls, lower, first.upper);
+  first.x =
+      where(at_lower == 0, lower, where(at_upper == 0, bound(options.solver.upper), (first.lower + first.upper) / 2));
+  first.f = f(first.x);
+  const Tensor brackets = sign(at_lower) * sign(at_upper) <= 0;
+  first.status = where(logical_not(all_finite(at_lower + at_upper)), not_finite,
+                       where(brackets.all(), where((first.f == 0).all(), converged, running), no_bracket));
+
+  const auto step = [&](const State& s) {
+    State next = s;
+    next.lower = where(s.f < 0, s.x, s.lower), next.upper = where(s.f < 0, s.upper, s.x);
+    next.x = (next.lower + next.upper) / 2;
+    next.f = f(next.x);
+    const Tensor is_root = logical_or((next.f == 0).all(), tolerance.allows((next.upper - next.lower) / 2, next.x));
+    const Tensor ended = where(all_finite(next.f), where(is_root, converged, running), not_finite);
+    return stepped(s, next, ended, options.max_steps);
+  };
+  const State end = while_loop([](const State& s) { return s.status == running; }, step, first);
+  return {end.x, size_of(end.f), end.steps, end.status};
+}
+
+}  // namespace
+
+RootFinder newton(const NewtonOptions& options) {
+  return {.method = Method::newton, .line_search = options.line_search};
+}
+RootFinder chord() { return {.method = Method::chord}; }
+RootFinder broyden() { return {.method = Method::broyden}; }
+RootFinder bisection(const Tensor& lower, const Tensor& upper) {
+  return {.method = Method::bisection, .lower = lower, .upper = upper};
+}
+
+Result<Tensor> find_root(const VectorFunction& given, const Tensor& start, const Options<RootFinder>& options) {
+  require_real("root_find", start);
+  const VectorFunction f = [given](const Tensor& x) {
+    const Tensor y = given(x);
+    if (y.shape() != x.shape())
+      raise<ValueError>("root_find: the function gives " + tree::type_of(y) + " for the unknowns " + tree::type_of(x) +
+                        "; it must give as many elements; for more, take least_squares");
+    return to(y, x.dtype());
+  };
+  const bool bisects = options.solver.method == Method::bisection;
+  if (bisects && start.numel() != 1)
+    raise<ValueError>("root_find: bisection has one unknown, and here are " + std::to_string(start.numel()) +
+                      "; take another solver, or vmap for many equations of one unknown");
+  if (start.numel() == 0) return {start, zeros({}, start.dtype()), zeros({}, int64), zeros({}, int64)};
+  Result<Tensor> found;
+  {
+    const no_grad constant;
+    found = bisects ? by_bisection(f, start, options) : by_steps(f, start, options);
+  }
+  found.value = with_implicit_derivatives(f, found.value);
+  return checked("root_find", std::move(found), options.throw_on_failure);
+}
+
+}  // namespace ricci::solvers
