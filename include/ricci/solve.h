@@ -19,5 +19,6 @@
 // last finite one.
 #pragma once
 
+#include "ricci/solve/least_squares.h"
 #include "ricci/solve/result.h"
 #include "ricci/solve/root_find.h"

@@ -11,13 +11,21 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from ._core import Tensor, _solvers
+from ._core import Tensor, _solvers, ravel_pytree
 
 RootFinder = _solvers.RootFinder
 newton = _solvers.newton
 chord = _solvers.chord
 broyden = _solvers.broyden
 bisection = _solvers.bisection
+LeastSquaresSolver, Loss = _solvers.LeastSquaresSolver, _solvers.Loss
+gauss_newton = _solvers.gauss_newton
+levenberg_marquardt = _solvers.levenberg_marquardt
+dogleg = _solvers.dogleg
+huber = _solvers.huber
+soft_l1 = _solvers.soft_l1
+cauchy = _solvers.cauchy
+arctan = _solvers.arctan
 text_of = _solvers.text_of
 
 
@@ -49,3 +57,32 @@ def root_find(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, t
     atol + rtol times that of the start. rtol and atol: the square root of the dtype's epsilon unless given.
     """
     return Result(*_solvers.root_find(f, initial, solver or newton(), rtol, atol, max_steps, throw_on_failure))
+
+
+def _bound(given):
+    """A number or a Tensor as it is; another tree as a vector."""
+    return given if given is None or isinstance(given, (int, float, Tensor)) else ravel_pytree(given)[0]
+
+
+def least_squares(
+    f,
+    initial,
+    solver=None,
+    *,
+    loss=None,
+    lower=None,
+    upper=None,
+    rtol=None,
+    atol=None,
+    max_steps=256,
+    throw_on_failure=False,
+):
+    """An x that minimises the loss of f(x), near `initial`; by levenberg_marquardt() unless told.
+
+    f: from a tree to any tree, whose elements are the residuals. loss: their squares, or huber(scale) and the like.
+    lower, upper: bounds, one number for all unknowns or a tree like `initial`. It ends where a step changes each
+    element by at most atol + rtol * |element|, and the cost by at most atol + rtol times itself.
+    """
+    solver, lower, upper = solver or levenberg_marquardt(), _bound(lower), _bound(upper)
+    options = (loss, lower, upper, rtol, atol, max_steps, throw_on_failure)
+    return Result(*_solvers.least_squares(f, initial, solver, *options))

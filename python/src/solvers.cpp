@@ -41,12 +41,47 @@ void make_roots(nb::module_& m) {
       nb::arg("max_steps"), nb::arg("throw_on_failure"));
 }
 
+void make_least_squares(nb::module_& m) {
+  nb::class_<LeastSquaresSolver>(m, "LeastSquaresSolver",
+                                 "A way to find least squares: gauss_newton(), levenberg_marquardt() or dogleg().");
+  m.def("gauss_newton", &gauss_newton, "Whole steps, without bounds.");
+  m.def("levenberg_marquardt", &levenberg_marquardt, nb::arg("damping") = 1e-3,
+        "Damped steps; the damping falls after good steps and grows after bad ones, which are not taken.");
+  m.def("dogleg", &dogleg, nb::arg("radius") = 1.0,
+        "Powell's steps in a ball whose radius grows after good steps and shrinks after bad ones.");
+  nb::class_<Loss>(m, "Loss", "What a residual costs: scale^2 rho((r / scale)^2) / 2.")
+      .def(
+          "__init__",
+          [](Loss* self, nb::handle rho, const Tensor& scale) {
+            new (self) Loss{TensorCallback(rho, "Loss", "rho must return a Tensor or a number"), scale};
+          },
+          nb::arg("rho"), nb::arg("scale") = 1.0);
+  const auto scale = nb::arg("scale") = 1.0;
+  m.def("huber", &huber, scale, "rho(z) = z up to 1, then 2 sqrt(z) - 1.");
+  m.def("soft_l1", &soft_l1, scale, "rho(z) = 2 (sqrt(1 + z) - 1).");
+  m.def("cauchy", &cauchy, scale, "rho(z) = ln(1 + z).");
+  m.def("arctan", &ricci::solvers::arctan, scale, "rho(z) = arctan(z).");
+  m.def(
+      "least_squares",
+      [](nb::handle f, nb::handle initial, const LeastSquaresSolver& solver, const Loss* loss, const Tensor& lower,
+         const Tensor& upper, const Tensor& rtol, const Tensor& atol, std::int64_t max_steps, bool throw_on_failure) {
+        const Callback function(f, "least_squares");
+        return given_back(
+            least_squares(function, unknown_of("least_squares", function, initial),
+                          {solver, loss ? *loss : Loss(), lower, upper, rtol, atol, max_steps, throw_on_failure}));
+      },
+      nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("loss").none(), nb::arg("lower").none(),
+      nb::arg("upper").none(), nb::arg("rtol").none(), nb::arg("atol").none(), nb::arg("max_steps"),
+      nb::arg("throw_on_failure"));
+}
+
 }  // namespace
 
 void make_solvers(nb::module_& module) {
   nb::module_ m = module.def_submodule("_solvers");
   m.def("text_of", &text_of, nb::arg("status"), "The name of a status.");
   make_roots(m);
+  make_least_squares(m);
 }
 
 }  // namespace ricci::python

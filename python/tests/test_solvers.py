@@ -51,3 +51,41 @@ def test_failures_are_statuses_or_errors():
     with pytest.raises(rc.TypeError):
         solvers.root_find(3, rc.zeros(2))
     assert solvers.root_find(lambda x: x, []).value == []
+
+
+T = rc.linspace(0.0, 4.0, 9, dtype=rc.float64)
+SQUARES = {
+    "gauss_newton": solvers.gauss_newton(),
+    "levenberg_marquardt": solvers.levenberg_marquardt(),
+    "dogleg": solvers.dogleg(),
+}
+
+
+def decay(y, solver, **options):
+    start = {"height": rc.tensor(1.5, dtype=rc.float64), "rate": rc.tensor(0.5, dtype=rc.float64)}
+    return solvers.least_squares(lambda p: p["height"] * rc.exp(-p["rate"] * T) - y, start, solver, **options).value
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_fits_and_their_derivatives_under_transforms(name):
+    heights = rc.tensor([1.0, 2.0], dtype=rc.float64)
+
+    def height(h):
+        return decay(h * rc.exp(-0.7 * T), SQUARES[name])["height"]
+
+    for f in (rc.vmap(height), rc.compile(rc.vmap(height))):
+        expect(f(heights), heights.numpy(), 1e-7)
+    for f in (rc.vmap(rc.grad(height)), rc.compile(rc.vmap(rc.grad(height))), rc.vmap(rc.jacfwd(height))):
+        expect(f(heights), [1.0, 1.0], 1e-7)
+
+
+def test_losses_and_bounds():
+    y = 2 * rc.exp(-0.7 * T) + 5 * (T == 2.0)
+    losses = [solvers.cauchy(0.01), solvers.arctan(0.01), solvers.Loss(lambda z: rc.log1p(z), 0.01)]
+    for loss in losses:
+        expect(decay(y, None, loss=loss)["rate"], 0.7, 1e-3)
+    assert abs(decay(y, None)["rate"].item() - 0.7) > 0.1
+    for upper in (rc.tensor([9.0, 0.6]), {"height": rc.tensor(9.0), "rate": rc.tensor(0.6)}):
+        expect(decay(y, None, loss=losses[0], upper=upper)["rate"], 0.6, 1e-12)
+    with pytest.raises(rc.ValueError, match="gauss_newton knows no bounds"):
+        decay(y, solvers.gauss_newton(), lower=0.0)

@@ -58,6 +58,10 @@ Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x) {
   return custom_root(f, x, as_it_is, dense);
 }
 
+Result<Tensor> nothing_to_find(const Tensor& start) {
+  return {start, zeros({}, start.dtype()), zeros({}, int64), zeros({}, int64)};
+}
+
 Result<Tensor> checked(const char* name, Result<Tensor> found, bool throw_on_failure) {
   if (!throw_on_failure) return found;
   const Tensor passed = where(found.status == converged, 0.0, std::numeric_limits<double>::quiet_NaN());

@@ -32,6 +32,9 @@ Tensor solution_of(const Tensor& a, const Tensor& b);
 /// `x` with the derivatives of a root of f.
 Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x);
 
+/// What is found where there are no unknowns.
+Result<Tensor> nothing_to_find(const Tensor& start);
+
 /// What was found, once it is sure that it may be given: throws ValueError for another status than `converged`.
 Result<Tensor> checked(const char* name, Result<Tensor> found, bool throw_on_failure);
 

@@ -146,7 +146,7 @@ Result<Tensor> find_root(const VectorFunction& given, const Tensor& start, const
   if (bisects && start.numel() != 1)
     raise<ValueError>("root_find: bisection has one unknown, and here are " + std::to_string(start.numel()) +
                       "; take another solver, or vmap for many equations of one unknown");
-  if (start.numel() == 0) return {start, zeros({}, start.dtype()), zeros({}, int64), zeros({}, int64)};
+  if (start.numel() == 0) return nothing_to_find(start);
   Result<Tensor> found;
   {
     const no_grad constant;

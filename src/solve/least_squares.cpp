@@ -1,0 +1,256 @@
+// Least squares of vector functions: one loop; methods differ in the step that they propose.
+#include "ricci/solve/least_squares.h"
+
+#include <cmath>
+
+#include "ops/factorizations.h"
+#include "ricci/control.h"
+#include "ricci/no_grad.h"
+#include "ricci/ops.h"
+#include "ricci/ops/decompositions.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/transforms.h"
+#include "solve/problem.h"
+
+namespace ricci::solvers {
+namespace {
+
+using Method = LeastSquaresSolver::Method;
+
+/// The sum of squares of a vector.
+Tensor square_of(const Tensor& x) { return dot(x, x); }
+
+/// What is minimised.
+struct Cost {
+  VectorFunction f;
+  Loss loss;
+
+  Tensor operator()(const Tensor& x) const { return of_residuals(f(x)); }
+  Tensor of_residuals(const Tensor& r) const {
+    if (!loss.rho) return square_of(r) / 2;
+    const Tensor scale = to(loss.scale, r.dtype()), part = r / scale;
+    return (scale * scale * loss.rho(part * part)).sum() / 2;
+  }
+};
+
+/// What residuals and their slopes are multiplied by, so that their squares have the slope of the cost: iteratively
+/// reweighted least squares. With ρ'' in it, steps are too long where losses are flat.
+Tensor weight_of(const Loss& loss, const Tensor& r) {
+  const Tensor part = r / to(loss.scale, r.dtype()), z = part * part;
+  return sqrt(jvp(loss.rho, z, ones_like(z)).second);
+}
+
+struct Bounds {
+  Tensor lower, upper;  // [n]; undefined: none
+
+  bool any() const { return lower.defined() || upper.defined(); }
+  Tensor cut(const Tensor& x) const {
+    const Tensor above = lower.defined() ? maximum(x, lower) : x;
+    return upper.defined() ? minimum(above, upper) : above;
+  }
+  /// Zero exactly where no change inside the bounds makes the cost smaller: its slope; at a bound only what points
+  /// inside.
+  Tensor slope(const Tensor& x, const Tensor& gradient) const { return any() ? x - cut(x - gradient) : gradient; }
+  /// 0 where an unknown is at a bound and the cost falls outside, else 1.
+  Tensor free(const Tensor& x, const Tensor& gradient) const {
+    Tensor is_held = zeros_like(x, boolean);
+    if (lower.defined()) is_held = logical_or(is_held, logical_and(x <= lower, gradient > 0));
+    if (upper.defined()) is_held = logical_or(is_held, logical_and(x >= upper, gradient < 0));
+    return to(logical_not(is_held), x.dtype());
+  }
+};
+
+/// The cost near x: |rest + triangle dx|² / 2 up to a constant. triangle: [n, n]
+struct Model {
+  Tensor triangle, rest, gradient, scale;  // scale: the norms of J's columns
+
+  Tensor change(const Tensor& dx) const { return dot(gradient, dx) + square_of(matmul(triangle, dx)) / 2; }
+};
+
+/// R and Qᵀ b of the stacked rows of a = Q R, [n, n] and [n]: those of [a b], without Q.
+std::pair<Tensor, Tensor> reduced(const Tensor& a, const Tensor& b) {
+  const std::int64_t n = a.size(1);
+  const Tensor r = qr(cat({a, b.unsqueeze(1)}, 1), "r").second.slice(0, 0, n);
+  return {r.slice(1, 0, n), r.select(1, n)};
+}
+/// The dx of least |rest + triangle dx|.
+Tensor solved(const Tensor& triangle, const Tensor& rest) {
+  if (rest.size(0) == 1) return -rest / triangle.reshape({1});
+  return -solve_triangular(triangle, rest, true);
+}
+
+Tensor jacobian_of(const VectorFunction& f, const Tensor& x, const Tensor& r) {
+  return r.numel() >= x.numel() ? jacfwd(f)(x) : jacrev(f)(x);
+}
+
+Model model_at(const Cost& cost, const Bounds& bounds, const Tensor& x, const Tensor& r) {
+  Tensor residuals = r, j = jacobian_of(cost.f, x, r);
+  if (cost.loss.rho) {
+    const Tensor weight = weight_of(cost.loss, r);
+    residuals = weight * r, j = weight.unsqueeze(1) * j;
+  }
+  Model model;
+  model.gradient = matmul(residuals, j);
+  const std::int64_t n = x.size(0);
+  if (bounds.any()) {  // what is at a bound stays there: rows that say dx = 0
+    const Tensor free = bounds.free(x, model.gradient);
+    j = cat({j * free, diag(1 - free)}, 0), residuals = cat({residuals, zeros_like(x)}, 0);
+    model.gradient = model.gradient * free;
+  }
+  if (const std::int64_t missing = n - j.size(0); missing > 0) {
+    j = cat({j, zeros({missing, n}, x.dtype())}, 0);
+    residuals = cat({residuals, zeros({missing}, x.dtype())}, 0);
+  }
+  std::tie(model.triangle, model.rest) = reduced(j, residuals);
+  const Tensor norms = sqrt((model.triangle * model.triangle).sum(0));
+  model.scale = where(norms > 0, norms, 1);
+  return model;
+}
+
+Tensor damped_step(const Model& model, const Tensor& damping) {
+  const Tensor rows = cat({model.triangle, diag(sqrt(damping) * model.scale)}, 0);
+  const auto [triangle, rest] = reduced(rows, cat({model.rest, zeros_like(model.rest)}, 0));
+  return solved(triangle, rest);
+}
+
+/// In scaled unknowns D dx, so that their units do not matter.
+Tensor dogleg_step(const Model& model, const Tensor& radius) {
+  const Tensor slope = model.gradient / model.scale, image = matmul(model.triangle, slope / model.scale);
+  const Tensor flat = square_of(image) == 0;
+  const Tensor steepest = -where(flat, 0, square_of(slope) / where(flat, 1, square_of(image))) * slope;
+  const Tensor whole = model.scale * solved(model.triangle, model.rest), size = norm(steepest);
+  // Where the path from the one to the other leaves the ball: |steepest + t beyond| = radius.
+  const Tensor beyond = whole - steepest, a = square_of(beyond), b = dot(steepest, beyond);
+  const Tensor c = size * size - radius * radius, root = sqrt(clamp_min(b * b - a * c, 0));
+  const Tensor bent = steepest + where(b > 0, -c / (b + root), (root - b) / a) * beyond;
+  const Tensor along = where(all_finite(bent), bent, steepest);  // a singular J has no whole step
+  const Tensor cut = where(size < radius, along, steepest * (radius / size));
+  return where(norm(whole) <= radius, whole, cut) / model.scale;
+}
+
+struct State {
+  Tensor x, r, cost;
+  Tensor trust;   // levenberg_marquardt: λ; dogleg: the radius
+  Tensor growth;  // levenberg_marquardt: of λ after the next bad step
+  Tensor steps, status;
+};
+
+Tensor proposed_step(Method method, const Model& model, const Tensor& trust) {
+  switch (method) {
+    case Method::gauss_newton: return solved(model.triangle, model.rest);
+    case Method::levenberg_marquardt: return damped_step(model, trust);
+    case Method::dogleg: return dogleg_step(model, trust);
+  }
+  return {};
+}
+
+/// How far the next step may go. quality: what a step gave of what the model promised.
+void adapt_trust(Method method, State& next, const Tensor& quality, const Tensor& is_taken, const Tensor& size) {
+  if (method == Method::levenberg_marquardt) {
+    constexpr double fastest = 1. / 3, slowest = 2;
+    const Tensor factor = clamp(1 - pow(2 * quality - 1, 3), fastest, slowest);
+    next.trust = clamp_min(next.trust * where(is_taken, factor, next.growth), epsilon_of(quality.dtype()));
+    next.growth = where(is_taken, 2, 2 * next.growth);
+  } else {
+    const Tensor grown = where(quality > 0.75, maximum(next.trust, 3 * size), next.trust);
+    next.trust = where(logical_and(is_taken, quality > 0.25), grown, 0.25 * size);
+  }
+}
+
+State stepped(const Cost& cost, const Bounds& bounds, const Tolerance& tolerance, Method method, const State& s) {
+  const Model model = model_at(cost, bounds, s.x, s.r);
+  const Tensor dx = proposed_step(method, model, s.trust), x = bounds.cut(s.x + dx), r = cost.f(x);
+  const Tensor value = cost.of_residuals(r), change = x - s.x, promised = model.change(change);
+  const Tensor is_finite = all_finite(dx), gives_finite = logical_and(is_finite, isfinite(value));
+  const Tensor is_small = tolerance.allows(change, s.x), allowed = tolerance.of(abs(s.cost));
+  const Tensor reason = where(is_finite, running, where(all_finite(model.triangle), singular, not_finite));
+
+  State next = s;
+  next.steps = s.steps + 1;
+  Tensor is_taken = gives_finite;
+  if (method == Method::gauss_newton) {
+    const Tensor is_done = logical_and(is_small, abs(value - s.cost) <= allowed);
+    next.status = where(gives_finite, where(is_done, converged, running), where(is_finite, not_finite, reason));
+  } else {
+    constexpr double least_quality = 1e-4;
+    const Tensor quality = (value - s.cost) / promised;
+    is_taken = logical_and(gives_finite, logical_and(promised<0, quality> least_quality));
+    // What is too small to be seen in the cost is no failure.
+    const Tensor gain = where(is_taken, s.cost - value, abs(promised));
+    next.status =
+        where(is_finite, where(is_small, where(gain <= allowed, converged, where(is_taken, running, stalled)), running),
+              reason);
+    adapt_trust(method, next, quality, is_taken, norm(model.scale * dx));
+  }
+  next.x = where(is_taken, x, s.x), next.r = where(is_taken, r, s.r), next.cost = where(is_taken, value, s.cost);
+  return next;
+}
+
+Result<Tensor> by_steps(const Cost& cost, const Bounds& bounds, const Tensor& start, const LeastSquaresOptions& o) {
+  const DType dtype = start.dtype();
+  const Tolerance tolerance(o.rtol, o.atol, dtype);
+  const Method method = o.solver.method;
+  const Tensor x = bounds.cut(start), r = cost.f(x), value = cost.of_residuals(r);
+  const Tensor status = where(isfinite(value), where(value == 0, converged, running), not_finite);
+  State first{x, r, value, full({}, o.solver.first, dtype), full({}, 2, dtype), zeros({}, int64), status};
+  if (method == Method::dogleg) first.trust = first.trust * clamp_min(norm(model_at(cost, bounds, x, r).scale * x), 1);
+
+  const State end = while_loop([](const State& s) { return s.status == running; },
+                               [&](const State& s) {
+                                 State next = stepped(cost, bounds, tolerance, method, s);
+                                 const Tensor is_last = logical_and(next.status == running, next.steps >= o.max_steps);
+                                 next.status = where(is_last, max_steps_reached, next.status);
+                                 return next;
+                               },
+                               first);
+  return {end.x, size_of(bounds.slope(end.x, grad(cost)(end.x))), end.steps, end.status};
+}
+
+Tensor bound_from(const char* name, const Tensor& bound, const Tensor& start) {
+  if (!bound.defined()) return bound;
+  if (bound.numel() != 1 && bound.numel() != start.numel())
+    raise<ValueError>("least_squares: ." + std::string(name) + " is " + tree::type_of(bound) + " and there are " +
+                      std::to_string(start.numel()) + " unknowns; give one number, or one for each");
+  return expand(to(bound, start.dtype()).reshape({-1}), start.shape());
+}
+
+}  // namespace
+
+LeastSquaresSolver gauss_newton() { return {.method = Method::gauss_newton}; }
+LeastSquaresSolver levenberg_marquardt(double damping) {
+  return {.method = Method::levenberg_marquardt, .first = damping};
+}
+LeastSquaresSolver dogleg(double radius) { return {.method = Method::dogleg, .first = radius}; }
+
+Loss huber(const Tensor& scale) {
+  return {[](const Tensor& z) { return where(z <= 1, z, 2 * sqrt(maximum(z, 1)) - 1); }, scale};
+}
+Loss soft_l1(const Tensor& scale) {
+  return {[](const Tensor& z) { return 2 * (sqrt(1 + z) - 1); }, scale};
+}
+Loss cauchy(const Tensor& scale) {
+  return {[](const Tensor& z) { return log1p(z); }, scale};
+}
+Loss arctan(const Tensor& scale) {
+  return {[](const Tensor& z) { return atan(z); }, scale};
+}
+
+Result<Tensor> find_least_squares(const VectorFunction& given, const Tensor& start,
+                                  const LeastSquaresOptions& options) {
+  require_real("least_squares", start);
+  if (options.solver.method == Method::gauss_newton && (options.lower.defined() || options.upper.defined()))
+    raise<ValueError>("least_squares: gauss_newton knows no bounds; take levenberg_marquardt or dogleg");
+  const Bounds bounds{bound_from("lower", options.lower, start), bound_from("upper", options.upper, start)};
+  if (start.numel() == 0) return nothing_to_find(start);
+  const Cost cost{[given](const Tensor& x) { return to(given(x), x.dtype()); }, options.loss};
+  Result<Tensor> found;
+  {
+    const no_grad constant;
+    found = by_steps(cost, bounds, start, options);
+  }
+  const auto slope = [cost, bounds](const Tensor& x) { return bounds.slope(x, grad(cost)(x)); };
+  found.value = with_implicit_derivatives(slope, found.value);
+  return checked("least_squares", std::move(found), options.throw_on_failure);
+}
+
+}  // namespace ricci::solvers
