@@ -37,5 +37,6 @@ def rebuild_tensor(elements, shape, dtype):
 
 from . import debug, linalg, nn, optim, solvers, sparse, special  # noqa: E402, F401: spaces of names
 
-fft = _import_module(".fft", __name__)  # in place of the operation of this name, which it is too
+# In place of the operations of these names, which they are too.
+fft, linear = _import_module(".fft", __name__), _import_module(".linear", __name__)
 from . import torch_func as func  # noqa: E402: it is written with what stands above

@@ -1,8 +1,5 @@
 """torch.fft's names. The module is also the operation of its name: `rc.fft(x)` is `rc.fft.fft(x)`."""
 
-import sys
-import types
-
 from ._core import (  # noqa: F401
     fft,
     fft2,
@@ -27,11 +24,6 @@ from ._core import (  # noqa: F401
     rfftfreq,
     rfftn,
 )
+from ._spaces import is_also
 
-
-class _ModuleAndOperation(types.ModuleType):
-    def __call__(self, *args, **named):
-        return fft(*args, **named)
-
-
-sys.modules[__name__].__class__ = _ModuleAndOperation
+is_also(__name__, fft)

@@ -59,6 +59,7 @@ NB_MODULE(_core, m) {
   make_library(m);
   make_optim(m);
   make_sparse(m);
+  make_linear(m);
   make_solvers(m);
   make_debug(m);
 }

@@ -16,6 +16,7 @@ void make_library(nanobind::module_& m);      // library.cpp
 void make_optim(nanobind::module_& m);        // optim.cpp
 void make_sparse(nanobind::module_& m);       // sparse.cpp
 void make_solvers(nanobind::module_& m);      // solvers.cpp
+void make_linear(nanobind::module_& m);       // linear.cpp
 void make_debug(nanobind::module_& m);        // debug.cpp
 
 }  // namespace ricci::python

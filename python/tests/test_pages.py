@@ -57,6 +57,10 @@ def test_the_program_of_the_page_on_solvers_prints_what_it_says(source):
     expect_what_is_promised((source / "docs/18-solvers.md").read_text())
 
 
+def test_the_program_of_the_page_on_linear_operators_prints_what_it_says(source):
+    expect_what_is_promised((source / "docs/20-linear-operators.md").read_text())
+
+
 def test_the_programs_in_pytorch_give_the_same(source):
     page = (source / "docs/14-from-torch-func-in-python.md").read_text()
     answers, ours, compared = ANSWERS_OF_TORCH["programs"], {}, 0

@@ -1,5 +1,5 @@
 // Krylov methods as loops over a state, inside custom_linear_solve.
-#include "ricci/sparse/solvers.h"
+#include "sparse/solvers.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,6 +8,7 @@
 #include "custom/closure.h"
 #include "primitive/interpreter.h"
 #include "ricci/control.h"
+#include "ricci/implicit.h"
 #include "ricci/ops.h"
 #include "ricci/ops/decompositions.h"
 #include "ricci/primitive/raise.h"
@@ -28,11 +29,18 @@ std::int64_t most_steps(const Tensor& b, const SolverOptions& options) {
   return options.max_steps > 0 ? options.max_steps : steps_an_element * std::max<std::int64_t>(1, b.numel());
 }
 
+/// What a loop ended with, whose state has an x, its residual and the steps so far.
+template <class State>
+Counted counted(const State& s, const Tensor& square) {
+  const DType dtype = s.x.dtype();
+  return {s.x, to(s.steps, dtype), to(dot_of(s.residual, s.residual) <= square, dtype)};
+}
+
 Tensor preconditioned(const LinearOperator& a, const Tensor& x) { return a.preconditioner ? a.preconditioner(x) : x; }
 
-using Method = Tensor (*)(const LinearOperator& a, const Tensor& b, const SolverOptions& options);
+}  // namespace
 
-Tensor by_cg(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+Counted by_cg(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual, direction, slope, steps;
   };
@@ -52,12 +60,12 @@ Tensor by_cg(const LinearOperator& a, const Tensor& b, const SolverOptions& opti
                    return next;
                  },
                  State{zeros_like(b), b, direction, dot_of(b, direction), zeros({}, int64)});
-  return found.x;
+  return counted(found, square);
 }
 
 /// Givens rotations of the Lanczos recurrence. The residual follows the recurrence too: without it only its norm in the
 /// preconditioner's metric would be known.
-Tensor by_minres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+Counted by_minres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual;
     Tensor before, last, near;          // Lanczos vectors, not normalised: the last but one, the last, preconditioned
@@ -94,10 +102,10 @@ Tensor by_minres(const LinearOperator& a, const Tensor& b, const SolverOptions& 
   const State found = while_loop(
       [&](const State& s) { return logical_and(dot_of(s.residual, s.residual) > square, s.steps < most); }, step,
       State{nothing, b, nothing, b, near, nothing, nothing, beta, one, -one, zero, zero, zero, beta, zeros({}, int64)});
-  return found.x;
+  return counted(found, square);
 }
 
-Tensor by_bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+Counted by_bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual, direction, product, rho, alpha, omega, steps;
   };
@@ -122,13 +130,14 @@ Tensor by_bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions
                    return next;
                  },
                  State{zeros_like(b), b, zeros_like(b), zeros_like(b), one, one, one, zeros({}, int64)});
-  return found.x;
+  return counted(found, square);
 }
 
-/// Adds a row to a matrix at a place that is counted.
 Tensor with_row(const Tensor& matrix, const Tensor& place, const Tensor& row) {
   return index_add(matrix, 0, reshape(place, {1}), unsqueeze(row, 0));
 }
+
+namespace {
 
 /// One round: directions that are orthogonal to each other, and what of them makes the residual least.
 Tensor round_of_gmres(const LinearOperator& a, const Tensor& residual, const SolverOptions& options) {
@@ -164,7 +173,9 @@ Tensor round_of_gmres(const LinearOperator& a, const Tensor& residual, const Sol
   return preconditioned(a, reshape(matmul(of_each, found.directions.slice(0, 0, kept)), residual.shape()));
 }
 
-Tensor by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+}  // namespace
+
+Counted by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   struct State {
     Tensor x, residual, steps;
   };
@@ -176,8 +187,10 @@ Tensor by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& o
                    return State{x, b - a.apply(x), s.steps + 1};
                  },
                  State{zeros_like(b), b, zeros({}, int64)});
-  return found.x;
+  return counted(found, square);
 }
+
+namespace {
 
 /// The operator, its preconditioner and its transpose as one function of three vectors, each part of the result from
 /// one of them. So the system captures what these functions capture, and captured values are there wherever the system
@@ -185,6 +198,7 @@ Tensor by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& o
 /// each.
 struct Beside {
   Tensor x, near, adjoint;
+  Tensor steps, converged;  // as in Counted: the function leaves them alone
 };
 
 /// One of the three functions, for vectors of this type. The function is recorded, which leaves out what only the other
@@ -192,7 +206,8 @@ struct Beside {
 template <class F>
 LinearFunction one_of(const char* name, const F& all, Tensor Beside::* which, const Type& type) {
   const auto one = [&](const Tensor& v) {
-    Beside given{zeros_of(type), zeros_of(type), zeros_of(type)};
+    const Tensor nothing = zeros_of(type), none_counted = zeros({}, type.dtype);
+    Beside given{nothing, nothing, nothing, none_counted, none_counted};
     given.*which = v;
     return all(given).*which;
   };
@@ -210,7 +225,9 @@ Tensor transposed(const LinearFunction& f, const Tensor& y) {
   return pullback(y);
 }
 
-Tensor solved(const char* name, Method by, const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
+}  // namespace
+
+Counted solved(const char* name, Method by, const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
   if (!b.is_floating_point())
     raise<TypeError>(std::string(name) + ": b is " + to_string(type_of(b)) + "; pass floating numbers");
   if (!a.apply)
@@ -220,47 +237,49 @@ Tensor solved(const char* name, Method by, const LinearOperator& a, const Tensor
   if (options.max_steps < 0)
     raise<ValueError>(std::string(name) + ": max_steps is " + std::to_string(options.max_steps) +
                       "; pass the most steps, or 0 for ten for each element of b");
+  const Tensor none_counted = zeros({}, b.dtype());
+  const auto without_derivatives = [](const Tensor& x, const Tensor& steps, const Tensor& converged) {
+    return Counted{x, steps.detach(), converged.detach()};
+  };
   if (!a.preconditioner && !a.transpose) {
-    const auto solve = [=](const LinearFunction& matvec, const Tensor& y) { return by(matvec, y, options); };
-    return custom_linear_solve(a.apply, b, solve, solve);
+    const auto product = [&](const Counted& v) { return Counted{a.apply(v.x), v.steps, v.converged}; };
+    const auto solve = [=](const auto& matvec, const Counted& y) {
+      const auto of_x = [&](const Tensor& x) { return matvec(Counted{x, y.steps, y.converged}).x; };
+      return by(LinearOperator(of_x), y.x, options);
+    };
+    const auto [x, steps, converged] =
+        custom_linear_solve(product, Counted{b, none_counted, none_counted}, solve, solve);
+    return without_derivatives(x, steps, converged);
   }
   const auto all = [&](const Beside& v) {
     return Beside{a.apply(v.x), a.preconditioner ? a.preconditioner(v.near) : v.near,
-                  a.transpose ? transposed(a.transpose, v.adjoint) : v.adjoint};
+                  a.transpose ? transposed(a.transpose, v.adjoint) : v.adjoint, v.steps, v.converged};
   };
   const auto solve_by = [=, type = type_of(b), is_near = bool(a.preconditioner)](Tensor Beside::* product) {
     return [=](const auto& all, const Beside& y) {
       LinearOperator of(one_of(name, all, product, type));
       if (is_near) of.preconditioner = one_of(name, all, &Beside::near, type);
-      return Beside{by(of, y.x, options), y.near, y.adjoint};
+      const auto [x, steps, converged] = by(of, y.x, options);
+      return Beside{x, y.near, y.adjoint, steps, converged};
     };
   };
   const Tensor nothing = zeros_of(type_of(b));
-  return custom_linear_solve(all, Beside{b, nothing, nothing}, solve_by(&Beside::x),
-                             solve_by(a.transpose ? &Beside::adjoint : &Beside::x))
-      .x;
+  const Beside found = custom_linear_solve(all, Beside{b, nothing, nothing, none_counted, none_counted},
+                                           solve_by(&Beside::x), solve_by(a.transpose ? &Beside::adjoint : &Beside::x));
+  return without_derivatives(found.x, found.steps, found.converged);
 }
-
-}  // namespace
 
 Tensor cg(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
-  return solved("cg", by_cg, a, b, options);
+  return solved("cg", by_cg, a, b, options).x;
 }
 Tensor minres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
-  return solved("minres", by_minres, a, b, options);
+  return solved("minres", by_minres, a, b, options).x;
 }
 Tensor bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
-  return solved("bicgstab", by_bicgstab, a, b, options);
+  return solved("bicgstab", by_bicgstab, a, b, options).x;
 }
 Tensor gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options) {
-  return solved("gmres", by_gmres, a, b, options);
+  return solved("gmres", by_gmres, a, b, options).x;
 }
 
 }  // namespace ricci::sparse
-
-namespace ricci {
-
-LinearOperator::LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse, sparse::LinearFunction transposed)
-    : LinearOperator([a](const Tensor& x) { return matmul(a, x); }, std::move(near_inverse), std::move(transposed)) {}
-
-}  // namespace ricci

@@ -2,42 +2,11 @@
 // they solve one more system and do not depend on the steps that were taken. Start with `cg`.
 #pragma once
 
-#include <functional>
-#include <type_traits>
-#include <utility>
+#include <cstdint>
 
-#include "ricci/implicit.h"
-#include "ricci/sparse/sparse.h"
+#include "ricci/linear/operator.h"
 
-namespace ricci {
-
-namespace sparse {
-
-/// Linear, from a Tensor to one of the same shape and dtype.
-using LinearFunction = std::function<Tensor(const Tensor&)>;
-
-}  // namespace sparse
-
-/// A linear map of a Tensor to one of the same shape and dtype, with what comes near its inverse.
-///   rc::sparse::cg({[&](Tensor x) { return d * x - x.roll(1, 0); }, [&](Tensor r) { return r / d; }}, b);
-struct LinearOperator {
-  sparse::LinearFunction apply;
-  /// About the inverse of `apply`; for cg and minres symmetric and positive definite. Empty: none. What it captures has
-  /// no influence on solutions, and so no derivative.
-  sparse::LinearFunction preconditioner;
-  /// The transpose of `apply`, which systems of derivatives are solved with; of a symmetric map, `apply` itself. Empty:
-  /// it is found from `apply`, as by `vjp`. What it captures has no derivative; that is `apply`'s.
-  sparse::LinearFunction transpose;
-
-  template <class F>
-    requires(std::is_invocable_r_v<Tensor, F&, const Tensor&>)
-  LinearOperator(F function, sparse::LinearFunction near_inverse = {}, sparse::LinearFunction transposed = {})
-      : apply(std::move(function)), preconditioner(std::move(near_inverse)), transpose(std::move(transposed)) {}
-  /// The product with a sparse matrix [n, n]: derivatives reach its values.
-  LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse = {}, sparse::LinearFunction transposed = {});
-};
-
-namespace sparse {
+namespace ricci::sparse {
 
 struct SolverOptions {
   double tol = 1e-5;           ///< of the residual's norm, as a part of that of b
@@ -64,5 +33,4 @@ Tensor bicgstab(const LinearOperator& a, const Tensor& b, const SolverOptions& o
 ///   Tensor step = rc::sparse::gmres(j, -residual);
 Tensor gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& options = {});
 
-}  // namespace sparse
-}  // namespace ricci
+}  // namespace ricci::sparse

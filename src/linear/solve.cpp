@@ -1,0 +1,235 @@
+// Which solver fits which operator, and what each does.
+#include "ricci/linear/solve.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "ricci/control.h"
+#include "ricci/function.h"
+#include "ricci/ops.h"
+#include "ricci/ops/decompositions.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/sparse/direct.h"
+#include "solve/problem.h"
+#include "sparse/solvers.h"
+
+namespace ricci::solvers {
+namespace {
+
+using Method = LinearSolver::Method;
+using operators::Diagonal, operators::Matrix, operators::Triangular, operators::Tridiagonal;
+
+constexpr std::array<const char*, 13> names = {"automatic", "lu",         "cholesky",    "qr",     "svd",
+                                               "diagonal",  "triangular", "tridiagonal", "sparse", "cg",
+                                               "minres",    "bicgstab",   "gmres"};
+std::string name_of(Method method) { return names[static_cast<std::size_t>(method)]; }
+
+/// A solution by a matrix that is factored, and whether it divided by 0.
+struct Direct {
+  Tensor x;
+  Tensor is_singular = zeros({}, boolean);
+};
+
+// ── derivatives of solutions: dx = a⁻¹ (db - da x), by the factors of the value ──
+
+/// x with a x = b of a positive a, of which l is the Cholesky factor. The derivative is by a and b; l follows from a.
+struct SolvedByCholesky : Function<SolvedByCholesky> {
+  static Tensor forward(const Tensor&, const Tensor& l, const Tensor& b) { return cholesky_solve(b, l); }
+  static void setup_context(Context& ctx, const std::tuple<Tensor, Tensor, Tensor>& inputs, const Tensor& x) {
+    ctx.save_for_backward(std::get<0>(inputs), std::get<1>(inputs), x);
+  }
+  static std::tuple<Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
+    const Tensor x = ctx.saved(2), adjoint = apply(ctx.saved(0), ctx.saved(1), ct);
+    return {-outer(adjoint, x), Tensor(), adjoint};
+  }
+  static Tensor jvp(Context& ctx, const Tensor& change_of_a, const Tensor&, const Tensor& change_of_b) {
+    return apply(ctx.saved(0), ctx.saved(1), change_of_b - matmul(change_of_a, ctx.saved(2)));
+  }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+/// Thomas's algorithm: elimination from the first row to the last, substitution back.
+Tensor by_elimination(const Tensor& lower, const Tensor& diagonal, const Tensor& upper, const Tensor& b) {
+  struct Row {
+    Tensor lower, diagonal, upper, b;
+  };
+  struct Eliminated {
+    Tensor upper, b;
+  };
+  const Tensor zero = zeros({1}, b.dtype());
+  const Row rows{cat({zero, lower}, 0), diagonal, cat({upper, zero}, 0), b};
+  const Eliminated nothing{zeros({}, b.dtype()), zeros({}, b.dtype())};
+  const auto [last, eliminated] = scan(
+      [](const Eliminated& above, const Row& row) {
+        const Tensor pivot = row.diagonal - row.lower * above.upper;
+        const Eliminated next{row.upper / pivot, (row.b - row.lower * above.b) / pivot};
+        return std::pair{next, next};
+      },
+      nothing, rows);
+  const auto [first, x] = scan(
+      [](const Tensor& below, const Eliminated& row) {
+        const Tensor x = row.b - row.upper * below;
+        return std::pair{x, x};
+      },
+      nothing.b, eliminated, {.reverse = true});
+  return x;
+}
+
+struct SolvedByElimination : Function<SolvedByElimination> {
+  static Tensor forward(const Tensor& lower, const Tensor& diagonal, const Tensor& upper, const Tensor& b) {
+    return by_elimination(lower, diagonal, upper, b);
+  }
+  static void setup_context(Context& ctx, const std::tuple<Tensor, Tensor, Tensor, Tensor>& inputs, const Tensor& x) {
+    const auto& [lower, diagonal, upper, b] = inputs;
+    ctx.save_for_backward(lower, diagonal, upper, x);
+  }
+  static std::tuple<Tensor, Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
+    const Tensor x = ctx.saved(3), adjoint = apply(ctx.saved(2), ctx.saved(1), ctx.saved(0), ct);
+    return {-below(adjoint) * above(x), -adjoint * x, -above(adjoint) * below(x), adjoint};
+  }
+  static Tensor jvp(Context& ctx, const Tensor& lower, const Tensor& diagonal, const Tensor& upper, const Tensor& b) {
+    const Tensor x = ctx.saved(3);
+    const LinearOperator change(Tridiagonal{lower, diagonal, upper});
+    return apply(ctx.saved(0), ctx.saved(1), ctx.saved(2), b - change.apply(x));
+  }
+  static constexpr bool generate_vmap_rule = true;
+
+ private:
+  static Tensor below(const Tensor& x) { return x.slice(0, 1, x.shape()[0]); }
+  static Tensor above(const Tensor& x) { return x.slice(0, 0, x.shape()[0] - 1); }
+};
+
+// ── the solvers ──
+
+Tensor any_zero(const Tensor& x) { return (x == 0).any(); }
+
+Direct by_lu(const Tensor& a, const Tensor& b) {
+  const auto [x, info] = solve_ex(a, b);
+  return {x, info > 0};
+}
+Direct by_cholesky(const Tensor& a, const Tensor& b) {
+  const auto [l, info] = cholesky_ex(a.detach());
+  if (a.is_complex()) return {cholesky_solve(b, cholesky_ex(a).first), info > 0};
+  return {SolvedByCholesky::apply(0.5 * (a + mT(a)), l, b), info > 0};
+}
+Direct by_tridiagonal(const Tridiagonal& a, const Tensor& b) {
+  return {a.diagonal.is_complex() ? by_elimination(a.lower, a.diagonal, a.upper, b)
+                                  : SolvedByElimination::apply(a.lower, a.diagonal, a.upper, b)};
+}
+
+/// The entries of this kind, where the operator is written down so.
+template <class E>
+const E& entries_of(const LinearOperator& a, Method method, const char* kind) {
+  const E* entries = std::get_if<E>(&a.entries);
+  if (!entries)
+    raise<ValueError>("linear_solve: " + name_of(method) + " needs a " + kind +
+                      "; take another solver, or make the operator of one");
+  return *entries;
+}
+
+/// The greatest absolute value; of no elements 0.
+Tensor greatest(const Tensor& x) { return x.shape().numel() == 0 ? zeros({}, x.dtype()) : size_of(x); }
+
+bool is_direct(Method method) { return method < Method::cg; }
+
+/// The operator's matrix, for a b of this type.
+Tensor matrix_of(LinearOperator a, const Tensor& b) {
+  if (!a.argument) a = operators::with_argument(std::move(a), b);
+  return operators::as_matrix(a);
+}
+
+bool is_square(const LinearOperator& a, const Tensor& b) {
+  return !a.argument || a.argument->shape.numel() == b.shape().numel();
+}
+
+Method fitting(const LinearOperator& a, const Tensor& b) {
+  if (std::holds_alternative<Diagonal>(a.entries)) return Method::diagonal;
+  if (std::holds_alternative<Triangular>(a.entries)) return Method::triangular;
+  if (std::holds_alternative<Tridiagonal>(a.entries)) return Method::tridiagonal;
+  if (std::holds_alternative<Sparse>(a.entries) && is_square(a, b)) return Method::sparse;
+  if (a.tags.positive) return Method::cholesky;
+  return is_square(a, b) ? Method::lu : Method::qr;
+}
+
+Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
+  if (method == Method::diagonal) {
+    const Tensor d = entries_of<Diagonal>(a, method, "Diagonal").values;
+    return {b / d, any_zero(d)};
+  }
+  if (method == Method::triangular) {
+    const auto& [values, upper] = entries_of<Triangular>(a, method, "Triangular");
+    return {solve_triangular(values, b, upper), any_zero(ricci::diagonal(values))};
+  }
+  if (method == Method::tridiagonal) return by_tridiagonal(entries_of<Tridiagonal>(a, method, "Tridiagonal"), b);
+  if (method == Method::sparse)
+    return {ricci::sparse::solve(entries_of<Sparse>(a, method, "Sparse"), b,
+                                 ricci::sparse::AnalysisOptions{.symmetric = a.tags.symmetric || a.tags.positive})};
+  const Tensor matrix = matrix_of(a, b), side = flatten(b, 0, -1);
+  const auto of_matrix = [&]() -> Direct {
+    if (method == Method::lu) return by_lu(matrix, side);
+    if (method == Method::cholesky) return by_cholesky(matrix, side);
+    return {method == Method::qr ? lstsq(matrix, side) : matmul(pinv(matrix), side)};
+  };
+  Direct found = of_matrix();
+  found.x = found.x.reshape(a.argument ? a.argument->shape : b.shape());
+  return found;
+}
+
+Result<Tensor> by_products(const LinearOperator& a, const Tensor& b, const LinearSolver& solver) {
+  constexpr std::array<ricci::sparse::Method, 4> methods = {ricci::sparse::by_cg, ricci::sparse::by_minres,
+                                                            ricci::sparse::by_bicgstab, ricci::sparse::by_gmres};
+  const auto index = static_cast<std::size_t>(solver.method) - static_cast<std::size_t>(Method::cg);
+  const auto [x, steps, has_converged] =
+      ricci::sparse::solved(names[static_cast<std::size_t>(solver.method)], methods[index], a, b, solver.options);
+  return {x, {}, to(steps, int64), where(has_converged == 1, converged, max_steps_reached)};
+}
+
+/// Throws unless the solver can be used at all.
+void require_fitting(const LinearOperator& a, const Tensor& b, Method method) {
+  const std::string call = "linear_solve: ";
+  if (!a.apply) raise<ValueError>(call + "the function is empty; pass one that multiplies by the matrix");
+  if (!b.defined()) raise<ValueError>(call + "b is undefined; pass a Tensor");
+  if (!is_differentiable(b.dtype()))
+    raise<TypeError>(call + "b is " + tree::type_of(b) + "; convert it to a floating dtype");
+  if (is_square(a, b) || method == Method::automatic || method == Method::qr || method == Method::svd) return;
+  raise<ValueError>(call + name_of(method) + " needs a square operator; this one takes " + to_string(*a.argument) +
+                    ", and b is " + tree::type_of(b) + "; qr and svd find the least residual");
+}
+
+}  // namespace
+
+LinearSolver automatic() { return {}; }
+LinearSolver lu() { return {Method::lu}; }
+LinearSolver cholesky() { return {Method::cholesky}; }
+LinearSolver qr() { return {Method::qr}; }
+LinearSolver svd() { return {Method::svd}; }
+LinearSolver diagonal() { return {Method::diagonal}; }
+LinearSolver triangular() { return {Method::triangular}; }
+LinearSolver tridiagonal() { return {Method::tridiagonal}; }
+LinearSolver sparse() { return {Method::sparse}; }
+LinearSolver cg(const ricci::sparse::SolverOptions& options) { return {Method::cg, options}; }
+LinearSolver minres(const ricci::sparse::SolverOptions& options) { return {Method::minres, options}; }
+LinearSolver bicgstab(const ricci::sparse::SolverOptions& options) { return {Method::bicgstab, options}; }
+LinearSolver gmres(const ricci::sparse::SolverOptions& options) { return {Method::gmres, options}; }
+
+Result<Tensor> linear_solve(const LinearOperator& a, const Tensor& b, const LinearOptions& options) {
+  LinearSolver solver = options.solver;
+  require_fitting(a, b, solver.method);
+  if (solver.method == Method::automatic) solver.method = fitting(a, b);
+  Result<Tensor> found;
+  if (is_direct(solver.method)) {
+    const auto [x, is_singular] = directly(a, b, solver.method);
+    found = {x, {}, zeros({}, int64), where(is_singular, singular, converged)};
+  } else {
+    found = by_products(a, b, solver);
+  }
+  const auto is_fine = logical_or(all_finite(found.value), found.status == singular);
+  found.status = where(is_fine, found.status, not_finite);
+  found.residual = greatest(b - a.apply(found.value)).detach();
+  return checked("linear_solve", std::move(found), options.throw_on_failure);
+}
+
+}  // namespace ricci::solvers

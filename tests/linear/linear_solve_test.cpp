@@ -1,0 +1,231 @@
+// Every solver gives the solution of a dense system and its derivatives, under every transform; failures have a status.
+#include <gtest/gtest.h>
+#include <ricci/linear.h>
+#include <ricci/ricci.h>
+
+#include <cmath>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+namespace operators = ricci::operators;
+namespace solvers = ricci::solvers;
+
+namespace {
+
+constexpr double tight = 1e-13;
+
+struct Case {
+  const char* name;
+  solvers::LinearSolver solver;
+  bool needs_positive;
+};
+const Case cases[] = {{"automatic", solvers::automatic(), false},
+                      {"lu", solvers::lu(), false},
+                      {"cholesky", solvers::cholesky(), true},
+                      {"qr", solvers::qr(), false},
+                      {"svd", solvers::svd(), false},
+                      {"cg", solvers::cg({.tol = tight}), true},
+                      {"minres", solvers::minres({.tol = tight}), true},
+                      {"bicgstab", solvers::bicgstab({.tol = tight}), false},
+                      {"gmres", solvers::gmres({.tol = tight}), false}};
+
+Tensor right_side() { return cos(rc::arange(4).to(rc::float64)); }
+/// Diagonally dominant; symmetric or not.
+Tensor matrix(bool is_symmetric) {
+  const Tensor part = sin(rc::arange(16).to(rc::float64)).view({4, 4});
+  return 4 * rc::eye(4, rc::float64) + (is_symmetric ? 0.5 * (part + part.mT()) : part);
+}
+
+/// `solve` and what it stands for have the same values, in each transform.
+template <class F, class G>
+void expect_same(const F& found, const G& wanted, const Tensor& a, const Tensor& b) {
+  const auto size_of = [](const auto& f) {
+    return [&](const Tensor& a, const Tensor& b) { return sin(f(a, b)).sum(); };
+  };
+  const auto ours = size_of(found), theirs = size_of(wanted);
+  expect_close(found(a, b), wanted(a, b), 1e-12);
+  const auto [of_a, of_b] = rc::grad<0, 1>(ours)(a, b);
+  const auto [wanted_of_a, wanted_of_b] = rc::grad<0, 1>(theirs)(a, b);
+  expect_close(of_a, wanted_of_a, 1e-11);
+  expect_close(of_b, wanted_of_b, 1e-11);
+  expect_close(rc::hessian(ours)(a, b), rc::hessian(theirs)(a, b), 1e-10);
+  expect_close(rc::jacfwd(found)(a, b), rc::jacfwd(wanted)(a, b), 1e-11);
+  const Tensor many_a = rc::stack({a, 2 * a}, 0), many_b = rc::stack({b, b.flip(0)}, 0);
+  expect_close(rc::vmap(found)(many_a, many_b), rc::vmap(wanted)(many_a, many_b), 1e-12);
+  expect_close(rc::vmap(found, {.in_dims = {rc::none, 0}})(a, many_b),
+               rc::vmap(wanted, {.in_dims = {rc::none, 0}})(a, many_b), 1e-12);
+  expect_close(rc::vmap(rc::grad(ours))(many_a, many_b), rc::vmap(rc::grad(theirs))(many_a, many_b), 1e-11);
+  expect_close(rc::compile(found)(a, b), wanted(a, b), 1e-12);
+  expect_close(rc::compile(rc::vmap(rc::grad(ours)))(many_a, many_b), rc::vmap(rc::grad(theirs))(many_a, many_b),
+               1e-11);
+}
+
+TEST(LinearSolve, OfEverySolverHasTheDerivativesOfADenseSystem) {
+  for (const auto& [name, solver, needs_positive] : cases) {
+    SCOPED_TRACE(name);
+    const auto of = [&, needs = needs_positive](const Tensor& a) { return needs ? 0.5 * (a + a.mT()) : a; };
+    const auto ours = [&, by = solver](const Tensor& a, const Tensor& b) {
+      return solvers::linear_solve(operators::Matrix{of(a)}, b, {.solver = by}).value;
+    };
+    const auto dense = [&](const Tensor& a, const Tensor& b) { return rc::solve(of(a), b); };
+    expect_same(ours, dense, matrix(needs_positive), right_side());
+  }
+}
+
+TEST(LinearSolve, OfMatricesWithFewDiagonalsAndTriangles) {
+  const Tensor b = right_side(), a = matrix(false);
+  const auto solved = [](const auto& make) {
+    return [=](const Tensor& a, const Tensor& b) { return solvers::linear_solve(make(a), b).value; };
+  };
+  const auto dense = [](const auto& make) {
+    return [=](const Tensor& a, const Tensor& b) { return rc::solve(operators::as_matrix(make(a)), b); };
+  };
+  const auto check = [&](const char* name, const auto& make) {
+    SCOPED_TRACE(name);
+    expect_same(solved(make), dense(make), a, b);
+  };
+  check("diagonal", [](const Tensor& a) { return operators::Diagonal{a.diagonal()}; });
+  check("upper", [](const Tensor& a) { return operators::Triangular{a}; });
+  check("lower", [](const Tensor& a) { return operators::Triangular{a, false}; });
+  check("tridiagonal", [](const Tensor& a) {
+    return operators::Tridiagonal{a.diagonal(-1, 0, 1), a.diagonal(), a.diagonal(1, 0, 1)};
+  });
+  const auto pattern = rc::Sparsity::of_dense(matrix(false));
+  check("sparse", [&](const Tensor& a) { return rc::Sparse::of_dense(a, pattern); });
+}
+
+TEST(LinearSolve, OfOtherShapesFindsTheLeastResidual) {
+  const Tensor tall = sin(rc::arange(12).to(rc::float64) * 1.3).view({4, 3}), b = right_side();
+  for (const auto& solver : {solvers::automatic(), solvers::qr(), solvers::svd()}) {
+    const auto ours = [&](const Tensor& a, const Tensor& b) {
+      return solvers::linear_solve(operators::Matrix{a}, b, {.solver = solver}).value;
+    };
+    expect_same(ours, [](const Tensor& a, const Tensor& b) { return rc::lstsq(a, b); }, tall, b);
+    expect_same(ours, [](const Tensor& a, const Tensor& b) { return rc::lstsq(a, b); }, tall.mT(), b.slice(0, 0, 3));
+  }
+}
+
+TEST(LinearSolve, OfFunctionsOfAnyShapeByTheirMatrixOrByProducts) {
+  const Tensor b = rc::linspace(-1, 1, 12, rc::float64).view({3, 4});
+  const auto f = [](const Tensor& x) { return 3 * x - x.roll(1, 0) + 0.5 * x.roll(1, 1); };
+  for (const auto& solver : {solvers::automatic(), solvers::gmres({.tol = tight})}) {
+    const auto found = solvers::linear_solve(f, b, {.solver = solver});
+    expect_close(f(found.value), b, 1e-11);
+    EXPECT_LT(found.residual.item<double>(), 1e-11);
+    EXPECT_EQ(found.status.item<std::int64_t>(), solvers::converged);
+  }
+}
+
+struct Point {
+  Tensor place, speed;
+};
+Point moved(const Point& p) { return {p.place * p.speed.sum(), p.speed * p.speed + p.place}; }
+
+TEST(LinearSolve, OfAJacobianBetweenTreesIsAStepOfNewton) {
+  const Point at{number(2), doubles({1, 3})};
+  const auto [place, speed] = solvers::linear_solve(operators::jacobian(moved, at), moved(at)).value;
+  const auto [product, change] = rc::jvp(moved, at, Point{place, speed});
+  expect_close(change.place, moved(at).place, 1e-12);
+  expect_close(change.speed, moved(at).speed, 1e-12);
+  const auto loss = [](const Point& p) { return moved(p).place * p.place + exp(p.speed).sum(); };
+  const auto hessian = operators::jacobian(rc::grad(loss), at, {.symmetric = true});
+  const Point newton = solvers::linear_solve(hessian, at, {.solver = solvers::minres({.tol = tight})}).value;
+  expect_close(rc::jvp(rc::grad(loss), at, newton).second.speed, at.speed, 1e-9);
+}
+
+TEST(LinearSolve, OfAFunctionOfTrees) {
+  const auto f = [](const Point& p) { return Point{3 * p.place + p.speed.sum(), 2 * p.speed + p.place}; };
+  const Point b{number(1), doubles({2, 5})};
+  const Point found = solvers::linear_solve(f, b).value;
+  expect_close(f(found).place, b.place);
+  expect_close(f(found).speed, b.speed);
+}
+
+TEST(Operators, AreComposedAddedScaledAndTransposed) {
+  const rc::LinearOperator a = operators::Matrix{matrix(false)}, b = operators::Diagonal{right_side()};
+  const Tensor dense = matrix(false), diagonal = rc::diag(right_side());
+  expect_close(operators::as_matrix(a + b), dense + diagonal);
+  expect_close(operators::as_matrix(a - b), dense - diagonal);
+  expect_close(operators::as_matrix(-a), -dense);
+  expect_close(operators::as_matrix(2.5 * a), 2.5 * dense);
+  expect_close(operators::as_matrix(operators::compose(a, b)), matmul(dense, diagonal));
+  expect_close(operators::as_matrix(operators::identity(right_side())), rc::eye(4, rc::float64));
+  for (const rc::LinearOperator& of :
+       {a, b, rc::LinearOperator(operators::Triangular{dense}), operators::compose(a, b),
+        rc::LinearOperator(operators::Tridiagonal{doubles({1, 2}), doubles({3, 4, 5}), doubles({6, 7})})})
+    expect_close(operators::as_matrix(operators::transposed(of)), operators::as_matrix(of).mT());
+  const Tensor x = solvers::linear_solve(a + 2.0 * b, right_side()).value;
+  expect_close(matmul(dense + 2 * diagonal, x), right_side());
+}
+
+TEST(Operators, AreTrees) {
+  const auto solve = [](const operators::Tridiagonal& a, const Tensor& b) { return solvers::linear_solve(a, b).value; };
+  const operators::Tridiagonal a{doubles({1, 2}), doubles({6, 7, 8}), doubles({1, -1})};
+  const Tensor b = doubles({1, 2, 3});
+  const auto many = rc::stack_trees(std::vector{a, a});
+  expect_close(rc::vmap(solve)(many, rc::stack({b, 2 * b}, 0))[1], 2 * solve(a, b));
+  const auto gradient = rc::grad([&](const operators::Tridiagonal& a) { return solve(a, b).sum(); })(a);
+  EXPECT_EQ(sizes(gradient.lower), Sizes{2});
+}
+
+std::int64_t status_of(const rc::LinearOperator& a, const Tensor& b, const solvers::LinearSolver& solver) {
+  return solvers::linear_solve(a, b, {.solver = solver}).status.item<std::int64_t>();
+}
+
+TEST(LinearSolve, SaysWhatFailed) {
+  const Tensor nothing = rc::zeros({2, 2}, rc::float64), b = doubles({1, 2});
+  EXPECT_EQ(status_of(operators::Matrix{nothing}, b, solvers::lu()), solvers::singular);
+  EXPECT_EQ(status_of(operators::Matrix{-rc::eye(2, rc::float64)}, b, solvers::cholesky()), solvers::singular);
+  EXPECT_EQ(status_of(operators::Diagonal{doubles({1, 0})}, b, solvers::automatic()), solvers::singular);
+  EXPECT_EQ(status_of(operators::Triangular{nothing}, b, solvers::automatic()), solvers::singular);
+  EXPECT_EQ(status_of(operators::Matrix{rc::eye(2, rc::float64)}, doubles({1, NAN}), solvers::lu()),
+            solvers::not_finite);
+  const operators::Diagonal stiff{doubles({1, 2, 3, 4})};
+  EXPECT_EQ(status_of(stiff, right_side(), solvers::cg({.tol = tight, .max_steps = 2})), solvers::max_steps_reached);
+  EXPECT_EQ(status_of(stiff, right_side(), solvers::cg({.tol = tight})), solvers::converged);
+  EXPECT_EQ(
+      solvers::linear_solve(stiff, right_side(), {.solver = solvers::cg({.tol = tight})}).steps.item<std::int64_t>(),
+      4);
+  // A singular matrix spoils its own example alone.
+  const auto status = [](const Tensor& a, const Tensor& b) {
+    return solvers::linear_solve(operators::Matrix{a}, b).status;
+  };
+  const Tensor both = rc::stack({nothing, rc::eye(2, rc::float64)}, 0);
+  expect_values(rc::vmap(status, {.in_dims = {0, rc::none}})(both, b), {3, 0});
+  expect_values(rc::compile(rc::vmap(status, {.in_dims = {0, rc::none}}))(both, b), {3, 0});
+}
+
+TEST(LinearSolve, OfNothingIsNothing) {
+  EXPECT_EQ(sizes(solvers::linear_solve(operators::Matrix{rc::zeros({0, 0})}, rc::zeros({0})).value), Sizes{0});
+  const auto found = solvers::linear_solve([](const std::vector<Tensor>& x) { return x; }, std::vector<Tensor>());
+  EXPECT_TRUE(found.value.empty());
+  EXPECT_EQ(found.status.item<std::int64_t>(), solvers::converged);
+}
+
+TEST(LinearSolve, ErrorsSayWhatToDo) {
+  const Tensor b = rc::ones({2});
+  expect_error<rc::ValueError>(
+      [&] { solvers::linear_solve(operators::Matrix{rc::zeros({2, 3})}, b, {.solver = solvers::lu()}); },
+      "linear_solve: lu needs a square operator; this one takes f32[3], and b is f32[2]; qr and svd find the least "
+      "residual");
+  expect_error<rc::ValueError>(
+      [&] { solvers::linear_solve(operators::Matrix{rc::eye(2)}, b, {.solver = solvers::tridiagonal()}); },
+      "linear_solve: tridiagonal needs a Tridiagonal; take another solver, or make the operator of one");
+  expect_error<rc::TypeError>([&] { solvers::linear_solve(operators::Matrix{rc::eye(2)}, rc::arange(2)); },
+                              "linear_solve: b is i64[2]; convert it to a floating dtype");
+  expect_error<rc::ValueError>(
+      [&] { rc::LinearOperator(operators::Tridiagonal{b, b, b}); },
+      "LinearOperator: a Tridiagonal has a diagonal f32[2], below it f32[2] and above it f32[2]; these must have one "
+      "element fewer than the diagonal");
+  expect_error<rc::ValueError>([] { operators::as_matrix([](const Tensor& x) { return x; }); },
+                               "as_matrix: the function's argument is not known; set the operator's argument, a shape "
+                               "and dtype");
+  EXPECT_THROW(solvers::linear_solve(operators::Matrix{rc::zeros({2, 2})}, b, {.throw_on_failure = true}),
+               rc::ValueError);
+}
+
+}  // namespace
