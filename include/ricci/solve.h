@@ -20,5 +20,6 @@
 #pragma once
 
 #include "ricci/solve/least_squares.h"
+#include "ricci/solve/minimise.h"
 #include "ricci/solve/result.h"
 #include "ricci/solve/root_find.h"

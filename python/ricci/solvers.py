@@ -26,6 +26,12 @@ huber = _solvers.huber
 soft_l1 = _solvers.soft_l1
 cauchy = _solvers.cauchy
 arctan = _solvers.arctan
+Minimiser = _solvers.Minimiser
+bfgs = _solvers.bfgs
+lbfgs = _solvers.lbfgs
+nonlinear_cg = _solvers.nonlinear_cg
+trust_region = _solvers.trust_region
+nelder_mead = _solvers.nelder_mead
 text_of = _solvers.text_of
 
 
@@ -86,3 +92,11 @@ def least_squares(
     solver, lower, upper = solver or levenberg_marquardt(), _bound(lower), _bound(upper)
     options = (loss, lower, upper, rtol, atol, max_steps, throw_on_failure)
     return Result(*_solvers.least_squares(f, initial, solver, *options))
+
+
+def minimise(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, throw_on_failure=False):
+    """An x with the least f(x), near `initial`; by bfgs() unless told. f: from a tree to a Tensor of one element.
+
+    It ends where a step changes each element by at most atol + rtol * |element|, and f by at most atol + rtol * |f|.
+    """
+    return Result(*_solvers.minimise(f, initial, solver or bfgs(), rtol, atol, max_steps, throw_on_failure))

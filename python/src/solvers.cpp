@@ -75,6 +75,26 @@ void make_least_squares(nb::module_& m) {
       nb::arg("throw_on_failure"));
 }
 
+void make_minima(nb::module_& m) {
+  nb::class_<Minimiser>(m, "Minimiser",
+                        "A way to find minima: bfgs(), lbfgs(), nonlinear_cg(), trust_region() or nelder_mead().");
+  m.def("bfgs", &bfgs, "Quasi-Newton steps by an approximate inverse of the Hessian; strong Wolfe line searches.");
+  m.def("lbfgs", &lbfgs, nb::arg("history") = 10, "The same from the last steps alone: for many unknowns.");
+  m.def("nonlinear_cg", &nonlinear_cg, "Conjugate gradients after Polak and Ribiere.");
+  m.def("trust_region", &trust_region, "Newton's method in a ball, with Hessian-vector products.");
+  m.def("nelder_mead", &nelder_mead, "A simplex of points that needs no derivatives.");
+  m.def(
+      "minimise",
+      [](nb::handle f, nb::handle initial, const Minimiser& solver, const Tensor& rtol, const Tensor& atol,
+         std::int64_t max_steps, bool throw_on_failure) {
+        const Callback function(f, "minimise");
+        return given_back(minimise(function, unknown_of("minimise", function, initial),
+                                   {solver, rtol, atol, max_steps, throw_on_failure}));
+      },
+      nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("rtol").none(), nb::arg("atol").none(),
+      nb::arg("max_steps"), nb::arg("throw_on_failure"));
+}
+
 }  // namespace
 
 void make_solvers(nb::module_& module) {
@@ -82,6 +102,7 @@ void make_solvers(nb::module_& module) {
   m.def("text_of", &text_of, nb::arg("status"), "The name of a status.");
   make_roots(m);
   make_least_squares(m);
+  make_minima(m);
 }
 
 }  // namespace ricci::python

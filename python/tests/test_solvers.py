@@ -89,3 +89,28 @@ def test_losses_and_bounds():
         expect(decay(y, None, loss=losses[0], upper=upper)["rate"], 0.6, 1e-12)
     with pytest.raises(rc.ValueError, match="gauss_newton knows no bounds"):
         decay(y, solvers.gauss_newton(), lower=0.0)
+
+
+MINIMISERS = {
+    "bfgs": solvers.bfgs(),
+    "lbfgs": solvers.lbfgs(history=4),
+    "nonlinear_cg": solvers.nonlinear_cg(),
+    "trust_region": solvers.trust_region(),
+    "nelder_mead": solvers.nelder_mead(),
+}
+
+
+@pytest.mark.parametrize("name", MINIMISERS)
+def test_minima_and_their_derivatives_under_transforms(name):
+    def least(a):
+        def f(p):
+            return 100 * (p["y"] - p["x"] ** 2) ** 2 + (a - p["x"]) ** 2
+
+        start = {"x": rc.tensor(0.5, dtype=rc.float64), "y": rc.tensor(0.5, dtype=rc.float64)}
+        return solvers.minimise(f, start, MINIMISERS[name], rtol=1e-10, atol=1e-10, max_steps=900).value["y"]
+
+    at = rc.tensor([0.5, 1.0], dtype=rc.float64)  # y = a²
+    for f in (rc.vmap(least), rc.compile(rc.vmap(least))):
+        expect(f(at), at.numpy() ** 2, 1e-6)
+    for f in (rc.vmap(rc.grad(least)), rc.compile(rc.vmap(rc.grad(least))), rc.vmap(rc.jacfwd(least))):
+        expect(f(at), 2 * at.numpy(), 1e-5)

@@ -173,7 +173,7 @@ State stepped(const Cost& cost, const Bounds& bounds, const Tolerance& tolerance
     next.status = where(gives_finite, where(is_done, converged, running), where(is_finite, not_finite, reason));
   } else {
     constexpr double least_quality = 1e-4;
-    const Tensor quality = (value - s.cost) / promised;
+    const Tensor quality = quality_of(value - s.cost, promised, s.cost);
     is_taken = logical_and(gives_finite, logical_and(promised<0, quality> least_quality));
     // What is too small to be seen in the cost is no failure.
     const Tensor gain = where(is_taken, s.cost - value, abs(promised));
@@ -198,8 +198,7 @@ Result<Tensor> by_steps(const Cost& cost, const Bounds& bounds, const Tensor& st
   const State end = while_loop([](const State& s) { return s.status == running; },
                                [&](const State& s) {
                                  State next = stepped(cost, bounds, tolerance, method, s);
-                                 const Tensor is_last = logical_and(next.status == running, next.steps >= o.max_steps);
-                                 next.status = where(is_last, max_steps_reached, next.status);
+                                 next.status = last_status(next.status, next.steps, o.max_steps);
                                  return next;
                                },
                                first);

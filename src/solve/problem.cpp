@@ -58,6 +58,15 @@ Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x) {
   return custom_root(f, x, as_it_is, dense);
 }
 
+Tensor quality_of(const Tensor& found, const Tensor& promised, const Tensor& value) {
+  const Tensor rounding = 4 * epsilon_of(value.dtype()) * abs(value);
+  return (found - rounding) / (promised - rounding);
+}
+
+Tensor last_status(const Tensor& status, const Tensor& steps, std::int64_t max_steps) {
+  return where(logical_and(status == running, steps >= max_steps), max_steps_reached, status);
+}
+
 Result<Tensor> nothing_to_find(const Tensor& start) {
   return {start, zeros({}, start.dtype()), zeros({}, int64), zeros({}, int64)};
 }

@@ -32,6 +32,13 @@ Tensor solution_of(const Tensor& a, const Tensor& b);
 /// `x` with the derivatives of a root of f.
 Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x);
 
+/// What a step changed of what was promised, both negative where they are good; 1 where rounding errors of the value
+/// hide it. Conn, Gould and Toint, Trust Region Methods, 17.4.2.
+Tensor quality_of(const Tensor& found, const Tensor& promised, const Tensor& value);
+
+/// `status`, or that there were too many steps.
+Tensor last_status(const Tensor& status, const Tensor& steps, std::int64_t max_steps);
+
 /// What is found where there are no unknowns.
 Result<Tensor> nothing_to_find(const Tensor& start);
 

@@ -20,13 +20,6 @@ struct State {
   Tensor steps, status;
 };
 
-/// The state after a step that ended with this status, if it ended.
-State stepped(const State& before, State next, const Tensor& ended, std::int64_t max_steps) {
-  next.steps = before.steps + 1;
-  next.status = where(ended == running, where(next.steps >= max_steps, max_steps_reached, running), ended);
-  return next;
-}
-
 Tensor inverse_of(const Tensor& a) { return a.numel() == 1 ? 1 / a : inv_ex(a).first; }
 
 struct Search {
@@ -89,7 +82,9 @@ Result<Tensor> by_steps(const VectorFunction& f, const Tensor& start, const Opti
         logical_or((next.f == 0).all(), logical_and(tolerance.allows(change, next.x), size_of(next.f) <= small));
     ended = where(logical_and(is_finite, is_root), converged, ended);
     next.x = where(is_finite, next.x, s.x), next.f = where(is_finite, next.f, s.f);
-    return stepped(s, next, ended, options.max_steps);
+    next.steps = s.steps + 1;
+    next.status = last_status(ended, next.steps, options.max_steps);
+    return next;
   };
   const State end = while_loop([](const State& s) { return s.status == running; }, step, first);
   return {end.x, size_of(end.f), end.steps, end.status};
@@ -116,7 +111,9 @@ Result<Tensor> by_bisection(const VectorFunction& f, const Tensor& start, const 
     next.f = f(next.x);
     const Tensor is_root = logical_or((next.f == 0).all(), tolerance.allows((next.upper - next.lower) / 2, next.x));
     const Tensor ended = where(all_finite(next.f), where(is_root, converged, running), not_finite);
-    return stepped(s, next, ended, options.max_steps);
+    next.steps = s.steps + 1;
+    next.status = last_status(ended, next.steps, options.max_steps);
+    return next;
   };
   const State end = while_loop([](const State& s) { return s.status == running; }, step, first);
   return {end.x, size_of(end.f), end.steps, end.status};
