@@ -19,6 +19,7 @@
 // last finite one.
 #pragma once
 
+#include "ricci/solve/fixed_point.h"
 #include "ricci/solve/least_squares.h"
 #include "ricci/solve/minimise.h"
 #include "ricci/solve/result.h"

@@ -26,6 +26,9 @@ huber = _solvers.huber
 soft_l1 = _solvers.soft_l1
 cauchy = _solvers.cauchy
 arctan = _solvers.arctan
+FixedPointSolver = _solvers.FixedPointSolver
+fixed_point_iteration = _solvers.fixed_point_iteration
+anderson = _solvers.anderson
 Minimiser = _solvers.Minimiser
 bfgs = _solvers.bfgs
 lbfgs = _solvers.lbfgs
@@ -100,3 +103,12 @@ def minimise(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, th
     It ends where a step changes each element by at most atol + rtol * |element|, and f by at most atol + rtol * |f|.
     """
     return Result(*_solvers.minimise(f, initial, solver or bfgs(), rtol, atol, max_steps, throw_on_failure))
+
+
+def fixed_point(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, throw_on_failure=False):
+    """An x with f(x) = x, from `initial` on; by fixed_point_iteration() unless told. f: from a tree to one like it.
+
+    It ends where f changes each element by at most atol + rtol * |element|.
+    """
+    solver = solver or fixed_point_iteration()
+    return Result(*_solvers.fixed_point(f, initial, solver, rtol, atol, max_steps, throw_on_failure))

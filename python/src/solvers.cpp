@@ -41,6 +41,26 @@ void make_roots(nb::module_& m) {
       nb::arg("max_steps"), nb::arg("throw_on_failure"));
 }
 
+void make_fixed_points(nb::module_& m) {
+  nb::class_<FixedPointSolver>(m, "FixedPointSolver",
+                               "A way to find fixed points: fixed_point_iteration() or anderson().");
+  m.def("fixed_point_iteration", &fixed_point_iteration, "x = f(x), again and again.");
+  m.def(
+      "anderson", [](std::int64_t history, double mixing) { return anderson({history, mixing}); },
+      nb::arg("history") = 5, nb::arg("mixing") = 1.0,
+      "Anderson's acceleration: the mean of the last points whose f(x) - x is least.");
+  m.def(
+      "fixed_point",
+      [](nb::handle f, nb::handle initial, const FixedPointSolver& solver, const Tensor& rtol, const Tensor& atol,
+         std::int64_t max_steps, bool throw_on_failure) {
+        const Callback function(f, "fixed_point");
+        return given_back(fixed_point(function, unknown_of("fixed_point", function, initial),
+                                      {solver, rtol, atol, max_steps, throw_on_failure}));
+      },
+      nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("rtol").none(), nb::arg("atol").none(),
+      nb::arg("max_steps"), nb::arg("throw_on_failure"));
+}
+
 void make_least_squares(nb::module_& m) {
   nb::class_<LeastSquaresSolver>(m, "LeastSquaresSolver",
                                  "A way to find least squares: gauss_newton(), levenberg_marquardt() or dogleg().");
@@ -101,6 +121,7 @@ void make_solvers(nb::module_& module) {
   nb::module_ m = module.def_submodule("_solvers");
   m.def("text_of", &text_of, nb::arg("status"), "The name of a status.");
   make_roots(m);
+  make_fixed_points(m);
   make_least_squares(m);
   make_minima(m);
 }

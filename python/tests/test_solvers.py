@@ -114,3 +114,14 @@ def test_minima_and_their_derivatives_under_transforms(name):
         expect(f(at), at.numpy() ** 2, 1e-6)
     for f in (rc.vmap(rc.grad(least)), rc.compile(rc.vmap(rc.grad(least))), rc.vmap(rc.jacfwd(least))):
         expect(f(at), 2 * at.numpy(), 1e-5)
+
+
+@pytest.mark.parametrize("solver", [solvers.fixed_point_iteration(), solvers.anderson(history=3)])
+def test_fixed_points_and_their_derivatives_under_transforms(solver):
+    def root(a):
+        return solvers.fixed_point(lambda x: (x + a / x) / 2, 2.5, solver, rtol=1e-12, atol=1e-12).value
+
+    for f in (rc.vmap(root), rc.compile(rc.vmap(root))):
+        expect(f(MANY), np.sqrt(MANY.numpy()), 1e-10)
+    for f in (rc.vmap(rc.grad(root)), rc.compile(rc.vmap(rc.grad(root)))):
+        expect(f(MANY), 0.5 / np.sqrt(MANY.numpy()), 1e-10)

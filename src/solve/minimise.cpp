@@ -145,10 +145,6 @@ Tensor lbfgs_product(const State& s, const Tensor& gradient) {
       .first;
 }
 
-Tensor with_row(const Tensor& rows, const Tensor& row) {
-  return cat({rows.slice(0, 1, std::nullopt), row.unsqueeze(0)}, 0);
-}
-
 struct Problem {
   VectorFunction f;
   Tolerance tolerance;
@@ -203,8 +199,8 @@ State line_search_step(const Problem& problem, const State& s) {
   if (method == Method::bfgs) next.inverse = bfgs_update(s.inverse, change, y, is_first);
   if (method == Method::lbfgs) {
     const Tensor product = dot(change, y), fits = is_positive(product, change, y);
-    next.steps_before = where(fits, with_row(s.steps_before, change), s.steps_before);
-    next.changes = where(fits, with_row(s.changes, y), s.changes);
+    next.steps_before = where(fits, with_last_row(s.steps_before, change), s.steps_before);
+    next.changes = where(fits, with_last_row(s.changes, y), s.changes);
     next.weights = where(fits, cat({s.weights.slice(0, 1, std::nullopt), (1 / product).reshape({1})}), s.weights);
   }
   if (method == Method::nonlinear_cg) {

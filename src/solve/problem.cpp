@@ -37,6 +37,15 @@ Tensor Tolerance::allows(const Tensor& step, const Tensor& x) const { return (ab
 Tensor size_of(const Tensor& x) { return abs(x).amax(); }
 Tensor all_finite(const Tensor& x) { return isfinite(x).all(); }
 
+Tensor with_last_row(const Tensor& rows, const Tensor& row) {
+  return cat({rows.slice(0, 1, std::nullopt), row.unsqueeze(0)}, 0);
+}
+
+void require_history(const char* name, std::int64_t history) {
+  if (history < 1)
+    raise<ValueError>(std::string(name) + ": the history is " + std::to_string(history) + "; it must be 1 at least");
+}
+
 void require_real(const char* name, const Tensor& start) {
   if (start.is_complex())
     raise<TypeError>(std::string(name) + ": the unknowns are " + tree::type_of(start) +

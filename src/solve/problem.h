@@ -21,6 +21,11 @@ struct Tolerance {
 Tensor size_of(const Tensor& x);
 Tensor all_finite(const Tensor& x);
 
+/// The rows without the first, and `row` at their end.
+Tensor with_last_row(const Tensor& rows, const Tensor& row);
+
+/// Throws ValueError unless one step at least is kept.
+void require_history(const char* name, std::int64_t history);
 /// Throws TypeError unless the unknowns are real.
 void require_real(const char* name, const Tensor& start);
 
