@@ -8,6 +8,7 @@
 #include "ricci/ops.h"
 #include "sizes.h"
 #include "transforms.h"
+#include "words.h"
 
 namespace ricci::python {
 namespace {
@@ -49,12 +50,7 @@ nb::object switch_case(const Tensor& index, nb::handle given, nb::args operands)
 }
 
 LoopOptions loop_options(std::int64_t max_steps, const std::string& checkpoint) {
-  LoopOptions options{.max_steps = max_steps};
-  if (checkpoint == "sqrt") options.checkpoint = Checkpoints::sqrt;
-  else if (checkpoint == "log") options.checkpoint = Checkpoints::log;
-  else if (checkpoint != "every_step")
-    throw ValueError("while_loop: checkpoint must be \"every_step\", \"sqrt\" or \"log\", not \"" + checkpoint + "\"");
-  return options;
+  return {.max_steps = max_steps, .checkpoint = word_of(checkpoint, checkpoints, "while_loop", "checkpoint")};
 }
 
 nb::object while_loop(nb::handle cond_fn, nb::handle body_fn, nb::handle state, std::int64_t max_steps,

@@ -58,6 +58,7 @@ NB_MODULE(_core, m) {
   make_functions(m);
   make_library(m);
   make_optim(m);
+  make_ode(m);
   make_sparse(m);
   make_linear(m);
   make_solvers(m);

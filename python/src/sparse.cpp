@@ -14,6 +14,7 @@
 #include "callback.h"
 #include "ricci/ops.h"
 #include "transforms.h"
+#include "words.h"
 
 namespace ricci::python {
 namespace {
@@ -32,16 +33,6 @@ bool is_equal(const T& a, nb::handle b) {
 }
 
 std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor.to_vector<std::int64_t>(); }
-
-template <class E, std::size_t n>
-E word_of(const std::string& given, const std::pair<const char*, E> (&words)[n], const char* what) {
-  std::string all;
-  for (const auto& [name, value] : words) {
-    if (given == name) return value;
-    all += (all.empty() ? "" : ", ") + std::string(name);
-  }
-  throw ValueError("color: the " + std::string(what) + " is \"" + given + "\"; it must be one of " + all);
-}
 
 constexpr std::pair<const char*, ColorMode> modes[] = {
     {"both", ColorMode::both}, {"columns", ColorMode::columns}, {"rows", ColorMode::rows}, {"star", ColorMode::star}};
@@ -84,7 +75,8 @@ void make_patterns(nb::module_& m) {
   m.def(
       "color",
       [](const Sparsity& sparsity, const std::string& mode, const std::string& order) {
-        return color(sparsity, {.mode = word_of(mode, modes, "mode"), .order = word_of(order, orders, "order")});
+        return color(sparsity, {.mode = word_of(mode, modes, "color", "mode"),
+                                .order = word_of(order, orders, "color", "order")});
       },
       nb::arg("sparsity"), nb::arg("mode") = "both", nb::arg("order") = "largest_first",
       "Which columns (forward mode), rows (reverse mode) or both one derivative finds together; \"star\" for "

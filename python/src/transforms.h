@@ -14,6 +14,7 @@ void make_functions(nanobind::module_& m);    // functions.cpp
 void make_tape(nanobind::module_& m);         // tape.cpp
 void make_library(nanobind::module_& m);      // library.cpp
 void make_optim(nanobind::module_& m);        // optim.cpp
+void make_ode(nanobind::module_& m);          // ode.cpp
 void make_sparse(nanobind::module_& m);       // sparse.cpp
 void make_solvers(nanobind::module_& m);      // solvers.cpp
 void make_linear(nanobind::module_& m);       // linear.cpp

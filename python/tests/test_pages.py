@@ -59,6 +59,8 @@ def test_the_program_of_the_page_on_solvers_prints_what_it_says(source):
 
 def test_the_program_of_the_page_on_linear_operators_prints_what_it_says(source):
     expect_what_is_promised((source / "docs/20-linear-operators.md").read_text())
+def test_the_program_of_the_page_on_differential_equations_prints_what_it_says(source):
+    expect_what_is_promised((source / "docs/19-differential-equations.md").read_text())
 
 
 def test_the_programs_in_pytorch_give_the_same(source):

@@ -1,0 +1,55 @@
+// What ode_solve can be told.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "ricci/control/options.h"
+#include "ricci/ode/solver.h"
+#include "ricci/tensor.h"
+
+namespace ricci::ode {
+
+/// A time, or a length of time: a number, or a 0-dim Tensor, which may have examples and derivatives.
+struct Time {
+  Tensor tensor;
+  std::optional<double> number = {};  ///< known while a program is recorded
+
+  Time() = default;  ///< none
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Time(T value) : tensor(value), number(static_cast<double>(value)) {}
+  Time(const Tensor& value) : tensor(value) {}
+};
+
+/// How the next step's size follows from the errors e₁ (this step), e₂, e₃ (those accepted before it), each as a part
+/// of the tolerance: size safety (1/e₁)^(β₁/order) (1/e₂)^(β₂/order) (1/e₃)^(β₃/order), with β₁ = p + i + d,
+/// β₂ = -(p + 2 d), β₃ = d; within factor_min and factor_max. Söderlind, Digital filters in adaptive time-stepping, ACM
+/// Trans. Math. Softw. 29, 2003. Stiff problems take fewer rejected steps with p = 0.4, i = 0.3.
+struct StepSizes {
+  double p = 0, i = 1, d = 0;
+  double safety = 0.9, factor_min = 0.2, factor_max = 10;
+};
+
+struct Options {
+  Solver solver = Tsit5;
+  /// A step is accepted where the root mean square of error / (atol + rtol |y|) is below 1; of each element, |y| is the
+  /// greater of before and after. Numbers, or Tensors that broadcast against the elements of y, one leaf after the
+  /// other.
+  Tensor rtol = 1e-3, atol = 1e-6;
+  Time dt = {};  ///< constant steps of this size, the last one what is left; else steps follow from the tolerance
+  Time first_step = {};  ///< the size of the first step; else it is found from f and its change
+  Time max_step = {};    ///< no step is longer
+  StepSizes step_sizes = {};
+  /// Times, [n], in order from t0 to t1, at which the state is kept, as `ys`. Steps do not end there: values are those
+  /// of the solver's polynomial between steps.
+  Tensor save_at = {};
+  std::int64_t max_steps = 100'000;  ///< rejected ones count
+  /// What reverse mode keeps: every step, or states at some steps, from which the others are computed again.
+  Checkpoints checkpoint = Checkpoints::every_step;
+  /// An error of check_finite, in compiled functions too, where the status is not success.
+  bool throw_on_failure = false;
+};
+
+}  // namespace ricci::ode

@@ -1,0 +1,58 @@
+// ode_solve: an ordinary differential equation from one time to another.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "ricci/ode/options.h"
+#include "ricci/transforms/call.h"
+
+namespace ricci::ode {
+
+/// What ode_solve gives: a tree. Y is the type of the state.
+template <class Y>
+struct Solution {
+  Tensor t;         ///< the time that was reached: t1, or earlier where the status is not success
+  Y y;              ///< the state there
+  Tensor ts;        ///< `save_at`; [0] without
+  Y ys;             ///< the states there, with a first axis of as many; NaN for times that were not reached
+  Tensor status;    ///< `success`, or why it ended; int64
+  Tensor steps;     ///< accepted steps, int64
+  Tensor rejected;  ///< steps that were tried and not accepted, int64
+};
+
+namespace runs {
+/// The equation y' = f(t, y), of a state without its C++ type. `y` and `ys` of the solution are the trees.
+Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
+                                  const Options& options);
+}  // namespace runs
+
+/// What a state is kept as: a number as a Tensor.
+template <class Y>
+using state_t = std::conditional_t<std::is_arithmetic_v<Y>, Tensor, tree::plain_t<Y>>;
+
+/// The solution of y' = f(t, y), y(t0) = y0 up to t1, which may be before t0. y0: any tree of floating or complex
+/// Tensors; integers and values that are no Tensors stay as they are. `f(t, y)` gives a tree like y; its t is 0-dim, in
+/// y's real dtype. Time is counted in float64.
+/// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
+/// captures go through the solver's steps, whose sizes count as constants. ValueError if f gives another structure or
+/// other shapes, if the solver has no estimate of its error and there is no `dt`, if `save_at` is no vector or not in
+/// order; TypeError if f gives another dtype.
+///   auto solution = ode::ode_solve([](Tensor, Tensor y) { return -y; }, 1.0, 0, 2, {.rtol = 1e-6});
+///   solution.y                                                                                   // 0.135335 f32[]
+template <class F, class Y>
+Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Time& t0, const Time& t1, const Options& options = {}) {
+  using State = state_t<Y>;
+  static_assert(call::takes<F, Tensor, State>, "ricci: the function of ode_solve must take the time and the state");
+  constexpr bool fits = std::is_convertible_v<call::result_t<F, Tensor, State>, State>;
+  static_assert(!call::takes<F, Tensor, State> || fits,
+                "ricci: the function of ode_solve must return a tree of the state's type: its derivative by time");
+  Solution<tree::AnyTree> found =
+      runs::ode_solve(call::kept_function<State, Tensor, State>(f), tree::any(State(y0)), t0, t1, options);
+  return {found.t,       std::move(found.y).template take<State>(),
+          found.ts,      std::move(found.ys).template take<State>(),
+          found.status,  found.steps,
+          found.rejected};
+}
+
+}  // namespace ricci::ode

@@ -1,0 +1,66 @@
+// Differential equations in Python, under ricci.ode: the C++ solver over Python's trees.
+#include "ricci/ode.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <utility>
+
+#include "arguments.h"
+#include "callback.h"
+#include "transforms.h"
+#include "tree.h"
+#include "words.h"
+
+namespace ricci::python {
+namespace {
+
+using namespace ode;
+
+constexpr std::pair<const char*, Solver> solvers[] = {{"Euler", Euler},  {"Heun", Heun},   {"Midpoint", Midpoint},
+                                                      {"RK4", RK4},      {"Tsit5", Tsit5}, {"Dopri5", Dopri5},
+                                                      {"Dopri8", Dopri8}};
+/// A number of Python stays one; None is no time.
+Time time_from(nb::handle given) {
+  if (given.is_none()) return {};
+  if (PyFloat_Check(given.ptr()) || PyLong_Check(given.ptr())) return nb::cast<double>(given);
+  return nb::cast<Tensor>(given);
+}
+
+nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, const std::string& solver,
+                     const Tensor& rtol, const Tensor& atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
+                     double pcoeff, double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps,
+                     const std::string& checkpoint, bool throw_on_failure) {
+  Options options;
+  options.solver = word_of(solver, solvers, "ode_solve", "solver");
+  options.rtol = rtol, options.atol = atol;
+  options.dt = time_from(dt), options.first_step = time_from(first_step), options.max_step = time_from(max_step);
+  options.step_sizes = {.p = pcoeff, .i = icoeff, .d = dcoeff};
+  options.save_at = save_at;
+  options.max_steps = max_steps;
+  options.checkpoint = word_of(checkpoint, checkpoints, "ode_solve", "checkpoint");
+  options.throw_on_failure = throw_on_failure;
+  const Solution<Tree> found =
+      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), time_from(t0), time_from(t1), options);
+  return nb::module_::import_("ricci.ode")
+      .attr("Solution")(found.t, given_back(found.y), found.ts, rebuild(found.ys), found.status, found.steps,
+                        found.rejected);
+}
+
+}  // namespace
+
+void make_ode(nb::module_& module) {
+  nb::module_ m = module.def_submodule("_ode");
+  m.def(
+      "ode_solve", ode_solve, nb::arg("f"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"), nb::kw_only(),
+      nb::arg("solver") = "Tsit5", nb::arg("rtol") = 1e-3, nb::arg("atol") = 1e-6, nb::arg("dt").none() = nb::none(),
+      nb::arg("first_step").none() = nb::none(), nb::arg("max_step").none() = nb::none(), nb::arg("pcoeff") = 0.0,
+      nb::arg("icoeff") = 1.0, nb::arg("dcoeff") = 0.0, nb::arg("save_at").none() = nb::none(),
+      nb::arg("max_steps") = 100'000, nb::arg("checkpoint") = "every_step", nb::arg("throw_on_failure") = false,
+      "The solution of y' = f(t, y), y(t0) = y0 up to t1: a Solution. y is any tree. Steps follow from rtol and atol, "
+      "or are of the size dt. Under vmap each example takes its own steps.");
+  m.def("text_of", &text_of, nb::arg("status"), "A status as a text: \"success\", \"max_steps_reached\", ...");
+}
+
+}  // namespace ricci::python

@@ -1,0 +1,26 @@
+// Words of Python that stand for values of a C++ enum.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "ricci/control/options.h"
+#include "ricci/error.h"
+
+namespace ricci::python {
+
+/// The value that a word stands for. ValueError, which lists the words, for another one; `what` it is in `call`.
+template <class E, std::size_t n>
+E word_of(const std::string& given, const std::pair<const char*, E> (&words)[n], const char* call, const char* what) {
+  std::string all;
+  for (const auto& [name, value] : words) {
+    if (given == name) return value;
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  throw ValueError(std::string(call) + ": the " + what + " is \"" + given + "\"; it must be one of " + all);
+}
+
+inline constexpr std::pair<const char*, Checkpoints> checkpoints[] = {
+    {"every_step", Checkpoints::every_step}, {"sqrt", Checkpoints::sqrt}, {"log", Checkpoints::log}};
+
+}  // namespace ricci::python

@@ -1,0 +1,37 @@
+// One step of an explicit Runge–Kutta method, and the polynomial between its ends. Knows nothing of step sizes.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ode/tableau.h"
+#include "ricci/tensor.h"
+
+namespace ricci::ode {
+
+/// f over vectors: the derivative of y at a time, which is 0-dim and in float64.
+using Field = std::function<Tensor(const Tensor& t, const Tensor& y)>;
+
+/// A step that was taken: y(t + θ h) = y + h Σ_j p_j(θ) k_j.
+struct Piece {
+  Tensor t, h, y;              ///< where it began, how long it is, negative of a step back in time; the state there
+  std::vector<Tensor> slopes;  ///< those whose row of Tableau::dense is not empty
+};
+
+struct Step {
+  Tensor y, f;                 ///< the state at the end, and its slope
+  Tensor error;                ///< of y, estimated; undefined of a method without estimate
+  std::vector<Tensor> slopes;  ///< all k_j
+};
+
+/// From (t, y), where the slope is f, to `end`, h later.
+Step explicit_step(const Tableau& method, const Field& field, const Tensor& t, const Tensor& y, const Tensor& f,
+                   const Tensor& end, const Tensor& h);
+
+/// Those of all slopes that a piece keeps.
+std::vector<Tensor> slopes_between(const Tableau& method, const std::vector<Tensor>& slopes);
+
+/// y at a time within the piece; of a piece of no length, y where it begins.
+Tensor value_within(const Tableau& method, const Piece& piece, const Tensor& t);
+
+}  // namespace ricci::ode

@@ -1,0 +1,296 @@
+// The loop over steps, from one time to the next that is asked for.
+#include "ricci/ode/solve.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ode/explicit_step.h"
+#include "ode/step_size.h"
+#include "ricci/control.h"
+#include "ricci/debug.h"
+#include "ricci/ops.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/ravel.h"
+#include "ricci/transforms.h"
+
+namespace ricci::ode {
+namespace {
+
+/// The time in float64. Throws ValueError unless it is 0-dim.
+Tensor time_of(const char* name, const Time& time) {
+  if (!time.tensor.defined() || time.tensor.dim() != 0)
+    raise<ValueError>(std::string("ode_solve: ") + name + " is " + tree::type_of(time.tensor) +
+                      "; a time is one number");
+  return to(time.tensor, float64);
+}
+
+/// What does not change between steps.
+struct Problem {
+  const Tableau* method;
+  Field field;
+  Tensor t0, t1, direction;  // 1, or -1 where t1 is before t0
+  Tensor longest;            // step; undefined: any
+  Tolerance tolerance;
+  Options options;
+  bool keeps_pieces;
+  Tensor count;                             // of constant steps; undefined: steps follow from errors
+  std::optional<std::int64_t> known_count;  // the same, where it is known while a program is recorded
+};
+
+/// Where a solution is: the state of the loop.
+struct Progress {
+  Tensor t, y, f;  // f: the slope there
+  Tensor size;     // of the next step, positive; 0 where steps became too small, NaN where errors became NaN
+  Tensor steps, rejected;
+  std::optional<Errors> errors;
+  std::optional<Piece> piece;  // the last step
+};
+
+/// What is kept of a step from s.
+std::optional<Piece> piece_of(const Problem& p, const Progress& s, const Tensor& h, const std::vector<Tensor>& slopes) {
+  if (!p.keeps_pieces) return std::nullopt;
+  return Piece{s.t, h, s.y, slopes_between(*p.method, slopes)};
+}
+
+Progress constant_step(const Problem& p, const Progress& s) {
+  const Tensor next = s.steps + 1;
+  const Tensor end = where(ge(next, p.count), p.t1, p.t0 + p.direction * (to(next, float64) * p.options.dt.tensor));
+  const Tensor h = end - s.t;
+  const Step step = explicit_step(*p.method, p.field, s.t, s.y, s.f, end, h);
+  return {end, step.y, step.f, s.size, next, s.rejected, s.errors, piece_of(p, s, h, step.slopes)};
+}
+
+/// The one piece, or the other.
+std::optional<Piece> chosen(const Tensor& condition, const std::optional<Piece>& yes, const std::optional<Piece>& no) {
+  if (!yes) return std::nullopt;
+  Piece piece{where(condition, yes->t, no->t), where(condition, yes->h, no->h), where(condition, yes->y, no->y), {}};
+  for (std::size_t j = 0; j < yes->slopes.size(); ++j)
+    piece.slopes.push_back(where(condition, yes->slopes[j], no->slopes[j]));
+  return piece;
+}
+
+Progress adaptive_step(const Problem& p, const Progress& s) {
+  const Tensor left = abs(p.t1 - s.t), is_last = ge(s.size, left), size = where(is_last, left, s.size);
+  const Tensor h = p.direction * size, end = where(is_last, p.t1, s.t + h);
+  const Step step = explicit_step(*p.method, p.field, s.t, s.y, s.f, end, h);
+  const Tensor error = scaled_norm(p.tolerance, step.error, greater_size(s.y, step.y)), accepted = lt(error, 1);
+  Errors errors = *s.errors;
+  Tensor next = size.detach() * size_factor(p.options.step_sizes, p.method->order, error, accepted, errors);
+  if (p.longest.defined()) next = minimum(next, p.longest);
+  const Tensor smallest = 16 * std::numeric_limits<double>::epsilon() * abs(s.t.detach());
+  const Tensor stuck = logical_and(logical_not(accepted), le(next, smallest));
+  next = where(stuck, 0 * error, next);
+  return {where(accepted, end, s.t),
+          where(accepted, step.y, s.y),
+          where(accepted, step.f, s.f),
+          next,
+          s.steps + to(accepted, int64),
+          s.rejected + to(logical_not(accepted), int64),
+          errors,
+          chosen(accepted, piece_of(p, s, h, step.slopes), s.piece)};
+}
+
+Tensor goes_on(const Problem& p, const Progress& s) {
+  if (p.count.defined()) return lt(s.steps, minimum(p.count, p.options.max_steps));
+  const Tensor is_before = gt(p.direction * (p.t1 - s.t), 0);
+  return logical_and(logical_and(is_before, gt(s.size, 0)), lt(s.steps + s.rejected, p.options.max_steps));
+}
+
+Progress stepped(const Problem& p, const Progress& s) {
+  return p.count.defined() ? constant_step(p, s) : adaptive_step(p, s);
+}
+
+using Shared = std::shared_ptr<const Problem>;
+
+/// Steps until `end` is within the last one, or there are no more.
+Progress advanced(const Shared& p, const Progress& s, const Tensor& end) {
+  const auto is_before = [p, end](const Progress& s) {
+    return logical_and(goes_on(*p, s), gt(p->direction * (end - s.t), 0));
+  };
+  return while_loop(is_before, [p](const Progress& s) { return stepped(*p, s); }, s,
+                    {.checkpoint = p->options.checkpoint});
+}
+/// All steps that are left.
+Progress advanced(const Shared& p, const Progress& s) {
+  const LoopOptions options{.checkpoint = p->options.checkpoint};
+  const auto step = [p](const Progress& s) { return stepped(*p, s); };
+  if (p->known_count && !p->keeps_pieces)
+    return fori_loop(
+        0, std::min(*p->known_count, p->options.max_steps),
+        [step](const Tensor&, const Progress& s) { return step(s); }, s, options);
+  return while_loop([p](const Progress& s) { return goes_on(*p, s); }, step, s, options);
+}
+
+Progress begun(const Problem& p, const Tensor& y0) {
+  const Tensor zero = zeros({}, int64);
+  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}};
+  if (p.count.defined()) s.size = ones({}, float64);
+  else {
+    const Time& given = p.options.first_step;
+    s.size = given.tensor.defined() ? time_of("first_step", given)
+                                    : first_step_size(p.tolerance, p.field, p.method->order, s.t, y0, s.f, p.direction);
+    if (p.longest.defined()) s.size = minimum(s.size, p.longest);
+    s.errors = Errors{ones({}, float64), ones({}, float64)};
+  }
+  s.piece = piece_of(p, s, zeros({}, float64), std::vector<Tensor>(p.method->a.size() + 1, zeros_like(s.f)));
+  return s;
+}
+
+Tensor status_of(const Problem& p, const Progress& s) {
+  const Tensor reached = p.count.defined() ? ge(s.steps, p.count) : le(p.direction * (p.t1 - s.t), 0);
+  const Tensor unfinished = where(eq(s.size, 0), step_too_small, where(isnan(s.size), not_finite, max_steps_reached));
+  return to(where(all(isfinite(s.y)), where(reached, success, unfinished), not_finite), int64);
+}
+
+/// `y`, and an error that says why where the status is not success.
+Tensor checked(const Tensor& y, const Tensor& status) {
+  const auto refused = [&](const Tensor& x, std::int64_t why, const char* name) {
+    return debug::check_finite(where(eq(status, why), std::nan(""), x), name);
+  };
+  Tensor result = refused(y, not_finite, "ode_solve: the state, or what f gave for it,");
+  result = refused(result, max_steps_reached, "ode_solve took max_steps steps and did not reach t1; y, which");
+  return refused(result, step_too_small, "ode_solve: steps became too small to meet the tolerance; y, which");
+}
+
+Problem problem_of(const Field& field, const Time& t0, const Time& t1, const Options& options) {
+  const Tableau& method = tableau_of(options.solver);
+  Problem p{.method = &method, .field = field, .options = options};
+  p.t0 = time_of("t0", t0), p.t1 = time_of("t1", t1);
+  p.direction = to(where(ge(p.t1, p.t0), 1, -1), float64);
+  if (options.max_step.tensor.defined()) p.longest = time_of("max_step", options.max_step);
+  p.tolerance = {options.rtol, options.atol};
+  p.keeps_pieces = options.save_at.defined();
+  if (p.keeps_pieces && options.save_at.dim() != 1)
+    raise<ValueError>("ode_solve: save_at is " + tree::type_of(options.save_at) + "; give a vector of times");
+  const Time& dt = options.dt;
+  if (!dt.tensor.defined()) {
+    if (method.error.empty())
+      raise<ValueError>(std::string("ode_solve: ") + method.name +
+                        " has no estimate of its error; give the size of its steps, .dt = 0.01");
+    return p;
+  }
+  // A step that is longer by a part of 1e-9 is better than one more that is as short.
+  constexpr double slack = 1e-9;
+  if (t0.number && t1.number && dt.number) {
+    if (!(*dt.number > 0))
+      raise<ValueError>("ode_solve: dt is " + std::to_string(*dt.number) + "; it must be positive, also back in time");
+    const double count = std::ceil(std::abs(*t1.number - *t0.number) / *dt.number - slack);
+    p.known_count = static_cast<std::int64_t>(std::min(count, 1e18));
+    p.count = full({}, *p.known_count, int64);
+    return p;
+  }
+  p.count = to(ceil(abs(p.t1 - p.t0) / time_of("dt", dt) - slack), int64).detach();
+  return p;
+}
+
+/// Throws unless what f gave for a state is a tree like it, of the dtype that the state's vector has.
+void require_derivative(const tree::Walk& state, const tree::Walk& given, DType dtype) {
+  if (!tree::same_structure(state, given))
+    raise<ValueError>("ode_solve: the state is " + tree::to_string(state) + ", f gives " + tree::to_string(given) +
+                      "; f must give a tree like the state, its derivative by time");
+  for (std::size_t i = 0; i < state.leaves.size(); ++i) {
+    const Tensor &of_state = *state.leaves[i], &slope = *given.leaves[i];
+    if (!of_state.defined() || !is_differentiable(of_state.dtype())) continue;
+    const bool fits = slope.defined() && slope.shape() == of_state.shape();
+    if (!fits)
+      raise<ValueError>("ode_solve: " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
+                        " in what f gives; the shapes must agree");
+    if (promote(slope.dtype(), dtype) != dtype)
+      raise<TypeError>("ode_solve: " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
+                       " in what f gives; convert the state to that dtype, or what f computes with to the state's");
+  }
+}
+
+/// f over the vectors of states like `like`.
+Field field_of(const tree::AnyFunction& f, const tree::AnyTree& like, DType dtype) {
+  return [f = f.kept(), like, dtype](const Tensor& t, const Tensor& y) {
+    tree::AnyTree state = like;
+    tree::Walk into, given;
+    state.walk(into);
+    tree::unravel(y, into);
+    const tree::AnyTree slope = f(call::any_list(to(t, real_dtype(dtype)), state));
+    slope.walk(given);
+    require_derivative(into, given, dtype);
+    return to(tree::ravel(given), dtype);
+  };
+}
+
+/// The values at times from t0 on, in order: as many rows. NaN where a time is not within the solution or not in
+/// order.
+Tensor values_at(const Shared& p, Progress& s, const Tensor& times) {
+  // Ends are compared as `times` can hold them: 0.1 in float32 is behind 0.1.
+  const DType dtype = times.dtype();
+  const auto is_behind = [&](const Tensor& end) { return gt(p->direction * (times - to(end, dtype)), 0); };
+  const Tensor starts = ge(p->direction * (times - to(p->t0, dtype)), 0);
+  const Tensor at = where(is_behind(p->t1), std::nan(""), where(is_behind(p->t0), to(times, float64), p->t0));
+  const auto step = [p](const Progress& before, const Tensor& time) {
+    const Tensor end = where(gt(p->direction * (time - p->t1), 0), p->t1, time);
+    Progress after = advanced(p, before, end);
+    const Tensor is_within =
+        logical_and(ge(p->direction * (after.t - end), 0), ge(p->direction * (end - after.piece->t), 0));
+    Tensor value = where(is_within, value_within(*p->method, *after.piece, end), std::nan(""));
+    return std::pair{std::move(after), std::move(value)};
+  };
+  auto [last, values] = scan(step, s, where(starts, at, std::nan("")));
+  s = std::move(last);
+  return values;
+}
+
+/// Trees like `like`, of the rows of a matrix.
+tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like) {
+  if (call::walk(like).leaves.empty()) return like;
+  return vmap([&](const Tensor& row) {
+    tree::AnyTree tree = like;
+    tree::Walk into;
+    tree.walk(into);
+    tree::unravel(row, into);
+    return tree;
+  })(rows);
+}
+
+}  // namespace
+
+std::string text_of(std::int64_t status) {
+  constexpr std::array<const char*, 4> texts = {"success", "max_steps_reached", "not_finite", "step_too_small"};
+  if (status < 0 || status >= std::ssize(texts))
+    raise<ValueError>("text_of: " + std::to_string(status) + " is no status; pass the status of a solution");
+  return texts[static_cast<std::size_t>(status)];
+}
+
+namespace runs {
+
+Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
+                                  const Options& options) {
+  tree::Walk leaves;
+  y0.walk(leaves);
+  const Tensor start = tree::ravel(leaves);
+  const DType dtype = start.dtype();
+  const Shared p = std::make_shared<Problem>(problem_of(field_of(f, y0, dtype), t0, t1, options));
+  Progress s = begun(*p, start);
+  Tensor times = zeros({0}, real_dtype(dtype)), values = zeros({0, start.shape()[0]}, dtype);
+  if (options.save_at.defined()) {
+    times = options.save_at;
+    values = values_at(p, s, times);
+  }
+  s = advanced(p, s);
+  Solution<tree::AnyTree> solution;
+  solution.status = status_of(*p, s);
+  if (options.throw_on_failure) s.y = checked(s.y, solution.status);
+  solution.y = y0;
+  solution.y.walk(leaves = {});
+  tree::unravel(s.y, leaves);
+  solution.t = to(s.t, real_dtype(dtype));
+  solution.ts = times;
+  solution.ys = rows_as_trees(values, y0);
+  solution.steps = s.steps;
+  solution.rejected = s.rejected;
+  return solution;
+}
+
+}  // namespace runs
+}  // namespace ricci::ode

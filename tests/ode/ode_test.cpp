@@ -1,0 +1,365 @@
+// What holds for every solver: its order, under every transform, at the ends, and how it fails.
+#include <gtest/gtest.h>
+#include <ricci/ode.h>
+#include <ricci/ricci.h>
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/difference_quotient.h"
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+namespace ode = ricci::ode;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+const std::map<std::string, ode::Solver> solvers{
+    {"Euler", ode::Euler}, {"Heun", ode::Heun},     {"Midpoint", ode::Midpoint}, {"RK4", ode::RK4},
+    {"Tsit5", ode::Tsit5}, {"Dopri5", ode::Dopri5}, {"Dopri8", ode::Dopri8}};
+
+/// Every solver in constant steps, and by tolerance where it can.
+std::map<std::string, ode::Options> ways() {
+  std::map<std::string, ode::Options> all;
+  for (const auto& [name, solver] : solvers) {
+    all[name + " constant"] = {.solver = solver, .dt = 0.125};
+    if (solver != ode::Euler && solver != ode::RK4)
+      all[name] = {.solver = solver, .rtol = 1e-5, .atol = 1e-6, .step_sizes = {.p = 0.2, .i = 0.4, .d = 0.1}};
+  }
+  return all;
+}
+
+template <class Check>
+void for_each_way(const Check& check) {
+  for (const auto& [name, options] : ways()) {
+    SCOPED_TRACE(name);
+    check(options);
+  }
+}
+
+Tensor f64(double x) { return rc::tensor(x, rc::float64); }
+
+/// A pendulum that is pulled, with friction a.
+struct Pendulum {
+  Tensor angle, speed;
+};
+Pendulum start() { return {f64(1), f64(-0.5)}; }
+auto swings(const Tensor& a) {
+  return [a](const Tensor& t, const Pendulum& p) {
+    return Pendulum{.angle = p.speed, .speed = -sin(p.angle) - a * p.speed + 0.3 * cos(t)};
+  };
+}
+
+/// y' = y cos t: y = exp(sin t) from 1.
+Tensor wave(const Tensor& t, const Tensor& y) { return y * cos(t); }
+
+TEST(Ode, EverySolverHasItsOrderAlsoBetweenSteps) {
+  struct Order {
+    double at_end, between;
+  };
+  const std::map<std::string, Order> orders{{"Euler", {1, 1}}, {"Heun", {2, 2}},  {"Midpoint", {2, 2}},
+                                            {"RK4", {4, 4}},   {"Tsit5", {5, 4}}, {"Dopri5", {5, 4}},
+                                            {"Dopri8", {8, 6}}};
+  for (const auto& [name, order] : orders) {
+    SCOPED_TRACE(name);
+    // The greatest error at some times within steps shows the order; that at one time may be small by chance.
+    const auto errors = [&, solver = solvers.at(name)](int steps) {
+      const Tensor times = rc::linspace(0, 2, 41, rc::float64);
+      const auto found = ode::ode_solve(wave, f64(1), 0, 2, {.solver = solver, .dt = 2. / steps, .save_at = times});
+      return std::array{abs(found.y - std::exp(std::sin(2))).item<double>(),
+                        abs(found.ys - exp(sin(times))).max().item<double>()};
+    };
+    const int steps = name == "Dopri8" ? 5 : 40;
+    const auto coarse = errors(steps), fine = errors(2 * steps);
+    EXPECT_GT(std::log2(coarse[0] / fine[0]), order.at_end - 0.3);
+    EXPECT_GT(std::log2(coarse[1] / fine[1]), order.between - 0.3);
+  }
+}
+
+TEST(Ode, MeetsTolerances) {
+  for_each_way([&](const ode::Options& way) {
+    if (way.dt.tensor.defined()) return;
+    double last = 1;
+    for (const double tolerance : {1e-3, 1e-5, 1e-7}) {
+      ode::Options options = way;
+      options.rtol = options.atol = tolerance;
+      const double error =
+          std::abs(ode::ode_solve(wave, f64(1), 0, 6, options).y.item<double>() - std::exp(std::sin(6)));
+      EXPECT_LT(error, 20 * tolerance);
+      EXPECT_LT(error, last);
+      last = error;
+    }
+  });
+}
+
+TEST(Ode, UnderVmapEachExampleTakesItsOwnSteps) {
+  for_each_way([&](const ode::Options& options) {
+    const auto solve = [&](const Tensor& a, const Tensor& t1) {
+      return ode::ode_solve(swings(a), start(), 0, t1, options);
+    };
+    const Tensor frictions = rc::tensor({0.1, 3., 0.5}, rc::float64), ends = rc::tensor({1., 0., 2.5}, rc::float64);
+    const auto all = rc::vmap(solve)(frictions, ends);
+    for (int i = 0; i < 3; ++i) {
+      const auto alone = solve(frictions[i], ends[i]);
+      expect_close(all.y.angle[i], alone.y.angle, 1e-14);
+      expect_close(all.t[i], ends[i]);
+      expect_equal(all.steps[i], alone.steps);
+      expect_equal(all.rejected[i], alone.rejected);
+    }
+  });
+}
+
+TEST(Ode, IsTheSameCompiledAndRecorded) {
+  for_each_way([&](const ode::Options& options) {
+    const auto solve = [&](const Tensor& a, const Tensor& t1) {
+      const auto found = ode::ode_solve(swings(a), start(), 0, t1, options);
+      return std::tuple{found.y, found.steps, found.status};
+    };
+    const auto [y, steps, status] = solve(f64(0.2), f64(2));
+    const auto fast = rc::compile(solve);
+    for (int call = 0; call < 2; ++call) {
+      const auto [other, as_many, same] = fast(f64(0.2), f64(2));
+      expect_close(other.angle, y.angle, 1e-13);
+      expect_equal(as_many, steps);
+      expect_equal(same, status);
+    }
+    EXPECT_EQ(fast.plans(), 1u);
+
+    const Tensor ends = rc::tensor({2., 1., 0.}, rc::float64), frictions = rc::tensor({0.2, 0.1, 3.}, rc::float64);
+    const auto mapped = [&](const Tensor& a, const Tensor& t1) { return rc::vmap(solve)(a, t1); };
+    const auto [many, counts, all_status] = rc::compile(mapped)(frictions, ends);
+    const auto [expected, expected_counts, _] = mapped(frictions, ends);
+    expect_close(many.angle, expected.angle, 1e-13);
+    expect_equal(counts, expected_counts);
+  });
+}
+
+TEST(Ode, HasDerivativesByEverything) {
+  for_each_way([&](const ode::Options& options) {
+    // Steps of constant size are constants: a difference quotient sees the same steps.
+    const bool constant = options.dt.tensor.defined();
+    const double tolerance = constant ? 1e-7 : 2e-4;
+    const auto by_friction = [&](const Tensor& a) { return ode::ode_solve(swings(a), start(), 0, 2, options).y.angle; };
+    expect_close(rc::grad(by_friction)(f64(0.2)), difference_quotient(by_friction, f64(0.2)), tolerance);
+    const auto by_start = [&](const Tensor& x) {
+      return ode::ode_solve(swings(0.2), Pendulum{x, start().speed}, 0, 2, options).y.angle;
+    };
+    expect_close(rc::grad(by_start)(f64(1)), difference_quotient(by_start, f64(1)), tolerance);
+    const auto by_end = [&](const Tensor& t1) { return ode::ode_solve(swings(0.2), start(), 0, t1, options).y.angle; };
+    expect_close(rc::grad(by_end)(f64(1.97)), difference_quotient(by_end, f64(1.97)), tolerance);
+    expect_close(rc::compile([&](const Tensor& a) { return rc::grad(by_friction)(a); })(f64(0.2)),
+                 rc::grad(by_friction)(f64(0.2)), 1e-12);
+    const auto forward = rc::jvp(by_friction, rc::tensor(0.2, rc::float64), f64(1));
+    expect_close(std::get<1>(forward), rc::grad(by_friction)(f64(0.2)), 1e-12);
+  });
+}
+
+TEST(Ode, HasDerivativesOfDerivativesAndOfWhatIsSaved) {
+  const auto total = [](const Tensor& a) {
+    const Tensor times = rc::tensor({0.3, 1.1, 2.}, rc::float64);
+    return ode::ode_solve(swings(a), start(), 0, 2, {.rtol = 1e-8, .atol = 1e-8, .save_at = times}).ys.angle.sum();
+  };
+  const auto slope = [&](const Tensor& a) { return rc::grad(total)(a); };
+  expect_close(slope(f64(0.2)), difference_quotient(total, f64(0.2)), 1e-6);
+  expect_close(rc::grad(slope)(f64(0.2)), difference_quotient(slope, f64(0.2)), 1e-6);
+}
+
+TEST(Ode, CheckpointsGiveTheSameDerivatives) {
+  for (const rc::Checkpoints checkpoint : {rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    for (ode::Options options : {ode::Options{.rtol = 1e-6}, ode::Options{.solver = ode::RK4, .dt = 0.05}}) {
+      const auto by = [&](const Tensor& a) { return ode::ode_solve(swings(a), start(), 0, 2, options).y.angle; };
+      const Tensor expected = rc::grad(by)(f64(0.2));
+      options.checkpoint = checkpoint;
+      expect_close(rc::grad(by)(f64(0.2)), expected, 1e-13);
+      expect_close(rc::compile([&](const Tensor& a) { return rc::grad(by)(a); })(f64(0.2)), expected, 1e-13);
+    }
+  }
+}
+
+TEST(Ode, GoesBackInTime) {
+  for_each_way([&](const ode::Options& options) {
+    const Tensor y1 = exp(sin(f64(2)));
+    const auto found = ode::ode_solve(wave, y1, 2, 0.5, options);
+    expect_close(found.y, exp(sin(f64(0.5))), options.solver == ode::Euler ? 0.2 : 0.02);
+    EXPECT_EQ(found.t.item<double>(), 0.5);
+  });
+}
+
+TEST(Ode, WithoutTimeNothingChanges) {
+  for_each_way([&](ode::Options options) {
+    options.save_at = rc::tensor({1., 1.}, rc::float64);
+    const auto found = ode::ode_solve(wave, f64(3), 1, 1, options);
+    EXPECT_EQ(found.y.item<double>(), 3);
+    EXPECT_EQ(found.steps.item<int>(), 0);
+    EXPECT_EQ(found.status.item<int>(), ode::success);
+    expect_values(found.ys, {3, 3});
+  });
+}
+
+TEST(Ode, TheLastOfConstantStepsIsWhatIsLeft) {
+  const auto counts = [](double t1) {
+    return ode::ode_solve(wave, f64(1), 0, t1, {.solver = ode::RK4, .dt = 0.1}).steps.item<int>();
+  };
+  EXPECT_EQ(counts(1), 10);
+  EXPECT_EQ(counts(1.05), 11);
+  EXPECT_EQ(counts(0.3), 3);
+  expect_close(ode::ode_solve(wave, f64(1), 0, 1.05, {.solver = ode::RK4, .dt = 0.1}).y, exp(sin(f64(1.05))), 1e-6);
+}
+
+TEST(Ode, StatesAreTrees) {
+  struct Mixed {
+    Tensor position, spin, label, missing;
+    double rate = 2;
+  };
+  const Mixed start{rc::ones({2, 2}, rc::float64),
+                    rc::tensor(std::complex<double>(1, 0), rc::complex128),
+                    rc::full({}, 7, rc::int64),
+                    {}};
+  const auto f = [](const Tensor&, const Mixed& m) {
+    Mixed slope = m;
+    slope.position = -m.rate * m.position;
+    slope.spin = std::complex<double>(0, 1) * m.spin;
+    return slope;
+  };
+  const auto found = ode::ode_solve(f, start, 0, 1, {.rtol = 1e-9, .atol = 1e-9, .save_at = rc::tensor({0.5, 1.})});
+  expect_values(found.y.position.view({-1}), std::vector<double>(4, std::exp(-2)), 1e-8);
+  expect_numbers(found.y.spin, {std::polar(1., 1.)}, 1e-8);
+  EXPECT_EQ(found.y.label.item<int>(), 7);
+  EXPECT_FALSE(found.y.missing.defined());
+  EXPECT_EQ(found.y.position.dtype(), rc::float64);
+  EXPECT_EQ(found.ys.position.shape(), (rc::Shape{2, 2, 2}));
+  expect_close(found.ys.position[1], found.y.position, 1e-12);
+}
+
+TEST(Ode, TakesTreesWithoutElements) {
+  const auto same = [](const Tensor&, const std::vector<Tensor>& y) { return y; };
+  for_each_way([&](const ode::Options& options) {
+    const auto none = ode::ode_solve(same, std::vector<Tensor>{}, 0, 1, options);
+    EXPECT_TRUE(none.y.empty());
+    EXPECT_EQ(none.status.item<int>(), ode::success);
+    const auto empty = ode::ode_solve(same, std::vector<Tensor>{rc::zeros({0, 3})}, 0, 1, options);
+    EXPECT_EQ(empty.y[0].shape(), (rc::Shape{0, 3}));
+  });
+}
+
+TEST(Ode, KeepsDtypes) {
+  for (const rc::DType dtype : {rc::float32, rc::float64, rc::complex64, rc::complex128}) {
+    for (const rc::Shape& shape : {rc::Shape{}, rc::Shape{2}}) {
+      const auto f = [&](const Tensor& t, const Tensor& y) {
+        EXPECT_EQ(t.dtype(), rc::real_dtype(dtype));
+        return -y * t;
+      };
+      const auto found = ode::ode_solve(f, rc::ones(shape, dtype), 0, 1, {.save_at = rc::tensor({0.5})});
+      EXPECT_EQ(found.y.dtype(), dtype);
+      EXPECT_EQ(found.ys.dtype(), dtype);
+      expect_close(found.y.to(rc::complex128), rc::full(shape, std::exp(-0.5), rc::complex128), 1e-3);
+    }
+  }
+}
+
+TEST(Ode, TimesThatWereNotReachedAreNaN) {
+  const Tensor times = rc::tensor({-0.1, 0., 0.1, 0.3, 0.2, 1., 1.1});
+  const auto found = ode::ode_solve(wave, f64(1), 0, 1, {.solver = ode::RK4, .dt = 0.05, .save_at = times});
+  expect_values(isnan(found.ys), {1, 0, 0, 0, 1, 0, 1});
+  // 0.1 in float32 is behind 0.1.
+  expect_values(isnan(ode::ode_solve(wave, f64(1), 0.1, 0, {.save_at = rc::tensor({0.1F, 0.F})}).ys), {0, 0});
+  expect_values(isnan(ode::ode_solve(wave, f64(1), 0, 0.1, {.save_at = rc::tensor({0.F, 0.1F})}).ys), {0, 0});
+}
+
+TEST(Ode, StepsAreNoLongerThanTold) {
+  const auto still = [](const Tensor&, const Tensor& y) { return 0 * y; };
+  EXPECT_EQ(ode::ode_solve(still, f64(1), 0, 1, {.first_step = 1, .max_step = 0.25}).steps.item<int>(), 4);
+  EXPECT_EQ(ode::ode_solve(still, f64(1), 0, 1, {.first_step = 1}).steps.item<int>(), 1);
+}
+
+int status_of(const auto& f, const Tensor& y0, const ode::Options& options = {}) {
+  return ode::ode_solve(f, y0, 0, 2, options).status.template item<int>();
+}
+
+const auto explodes = [](const Tensor&, const Tensor& y) { return y * y; };          // at time 1, from 1
+const auto ends = [](const Tensor& t, const Tensor& y) { return y * sqrt(1 - t); };  // NaN behind 1
+
+TEST(Ode, ItsStatusSaysHowItEnded) {
+  EXPECT_EQ(status_of(wave, f64(1)), ode::success);
+  EXPECT_EQ(status_of(wave, f64(1), {.max_steps = 2}), ode::max_steps_reached);
+  EXPECT_EQ(status_of(wave, f64(1), {.solver = ode::RK4, .dt = 0.5, .max_steps = 3}), ode::max_steps_reached);
+  EXPECT_EQ(status_of(explodes, f64(1)), ode::step_too_small);
+  EXPECT_EQ(status_of(ends, f64(1)), ode::not_finite);
+  EXPECT_EQ(status_of(ends, f64(1), {.solver = ode::RK4, .dt = 0.5}), ode::not_finite);
+  EXPECT_EQ(status_of(wave, f64(std::nan(""))), ode::not_finite);
+  EXPECT_EQ(status_of(wave, f64(std::numeric_limits<double>::infinity())), ode::not_finite);
+
+  const auto stopped = ode::ode_solve(ends, f64(1), 0, 2, {.save_at = rc::tensor({0.5, 1.5})});
+  EXPECT_NEAR(stopped.t.item<double>(), 1, 1e-4);
+  expect_values(isnan(stopped.ys), {0, 1});
+}
+
+TEST(Ode, AStatusHasAName) {
+  EXPECT_EQ(ode::text_of(ode::step_too_small), "step_too_small");
+  expect_error<rc::ValueError>([] { ode::text_of(4); }, "text_of: 4 is no status; pass the status of a solution");
+}
+
+TEST(Ode, TheStatusOfEachExampleIsItsOwn) {
+  const auto status = [](const Tensor& y0) { return ode::ode_solve(explodes, y0, 0, 2).status; };
+  const Tensor starts = rc::tensor({1., 0.1, std::nan("")}, rc::float64);
+  const std::vector<double> expected{ode::step_too_small, ode::success, ode::not_finite};
+  expect_values(rc::vmap(status)(starts), expected);
+  expect_values(rc::compile([&](const Tensor& x) { return rc::vmap(status)(x); })(starts), expected);
+}
+
+TEST(Ode, ThrowsOnFailureWhereAsked) {
+  const auto by = [](const auto& f, const ode::Options& options) {
+    return [=](const Tensor& y0) { return ode::ode_solve(f, y0, 0, 2, options).y; };
+  };
+  EXPECT_GT(by(wave, {.throw_on_failure = true})(f64(1)).item<double>(), 0);
+  const Tensor one = f64(1);
+  expect_error<rc::ValueError>(
+      [&] { by(wave, {.max_steps = 2, .throw_on_failure = true})(one); },
+      "check_finite: ode_solve took max_steps steps and did not reach t1; y, which is nan at [0]", {one});
+  expect_error<rc::ValueError>(
+      [&] { by(explodes, {.throw_on_failure = true})(one); },
+      "check_finite: ode_solve: steps became too small to meet the tolerance; y, which is nan at [0]", {one});
+  const auto fast = rc::compile(by(ends, {.throw_on_failure = true}));
+  expect_error<rc::ValueError>([&] { fast(one); },
+                               "check_finite: ode_solve: the state, or what f gave for it, is nan at [0]", {one});
+}
+
+TEST(Ode, ErrorsSayWhatToDo) {
+  const Tensor y = rc::ones({2});
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.solver = ode::RK4}); },
+                               "ode_solve: RK4 has no estimate of its error; give the size of its steps, .dt = 0.01",
+                               {y});
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.dt = -0.1}); },
+                               "ode_solve: dt is -0.100000; it must be positive, also back in time", {y});
+  expect_error<rc::ValueError>(
+      [&] { ode::ode_solve([](const Tensor&, const Tensor& x) { return x.sum(); }, y, 0, 1); },
+      "ode_solve: the tree is f32[2] in the state, f32[] in what f gives; the shapes must agree", {y});
+  expect_error<rc::TypeError>(
+      [&] { ode::ode_solve([](const Tensor&, const Tensor& x) { return x.to(rc::float64); }, y, 0, 1); },
+      "ode_solve: the tree is f32[2] in the state, f64[2] in what f gives; convert the state to that dtype, or what f "
+      "computes with to the state's",
+      {y});
+  const auto longer = [](const Tensor&, std::vector<Tensor> x) {
+    x.push_back(x[0]);
+    return x;
+  };
+  expect_error<rc::ValueError>(
+      [&] { ode::ode_solve(longer, std::vector<Tensor>{y}, 0, 1); },
+      "ode_solve: the state is [f32[2]], f gives [f32[2], f32[2]]; f must give a tree like the state, its derivative "
+      "by time",
+      {y});
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.save_at = rc::ones({2, 2})}); },
+                               "ode_solve: save_at is f32[2,2]; give a vector of times", {y});
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, rc::zeros({2}), 1); },
+                               "ode_solve: t0 is f32[2]; a time is one number", {y});
+}
+
+}  // namespace
