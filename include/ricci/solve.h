@@ -21,6 +21,7 @@
 
 #include "ricci/solve/fixed_point.h"
 #include "ricci/solve/least_squares.h"
+#include "ricci/solve/lie_groups.h"
 #include "ricci/solve/minimise.h"
 #include "ricci/solve/result.h"
 #include "ricci/solve/root_find.h"

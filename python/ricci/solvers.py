@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from ._core import Tensor, _solvers, ravel_pytree
+from ._core import Tensor, _solvers, float64, ravel_pytree, tensor, zeros
 
 RootFinder = _solvers.RootFinder
 newton = _solvers.newton
@@ -112,3 +112,111 @@ def fixed_point(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256,
     """
     solver = solver or fixed_point_iteration()
     return Result(*_solvers.fixed_point(f, initial, solver, rtol, atol, max_steps, throw_on_failure))
+
+
+@dataclass
+class SO3:
+    """A rotation of space: a tree. Tensors may have leading axes, which broadcast."""
+
+    quaternion: Tensor  # [..., 4]: w x y z, of length 1
+
+    @staticmethod
+    def identity(dtype=float64):
+        """No rotation."""
+        return SO3(tensor([1.0, 0.0, 0.0, 0.0], dtype=dtype))
+
+    @staticmethod
+    def exp(vector):
+        """The rotation about the vector [..., 3] by its length."""
+        return SO3(_solvers.so3_exp(vector))
+
+    @staticmethod
+    def of_matrix(matrix):
+        """Of a matrix [..., 3, 3] with orthonormal columns and determinant 1."""
+        return SO3(_solvers.so3_of_matrix(matrix))
+
+    def log(self):
+        """The vector [..., 3] of length up to pi whose exp this is."""
+        return _solvers.so3_log(self.quaternion)
+
+    def matrix(self):
+        """[..., 3, 3]."""
+        return _solvers.so3_matrix(self.quaternion)
+
+    def adjoint(self):
+        """[..., 3, 3]: x * exp(v) = exp(x.adjoint() @ v) * x."""
+        return self.matrix()
+
+    def inverse(self):
+        """The rotation back."""
+        return SO3(_solvers.so3_inverse(self.quaternion))
+
+    def apply(self, points):
+        """The points [..., 3], rotated."""
+        return _solvers.so3_apply(self.quaternion, points)
+
+    def retract(self, change):
+        """self * exp(change), with a quaternion of length 1."""
+        return SO3(_solvers.so3_retract(self.quaternion, change))
+
+    def __mul__(self, other):
+        """First the right one, then the left one."""
+        return SO3(_solvers.so3_product(self.quaternion, other.quaternion))
+
+
+@dataclass
+class SE3:
+    """A rigid motion, a rotation and then a translation: a tree. Leading axes broadcast."""
+
+    rotation: SO3
+    translation: Tensor  # [..., 3]
+
+    @staticmethod
+    def identity(dtype=float64):
+        """No motion."""
+        return SE3(SO3.identity(dtype), zeros(3, dtype=dtype))
+
+    @staticmethod
+    def exp(screw):
+        """The motion of a screw [..., 6]: the velocity, then the vector of the rotation, for a time of 1."""
+        return SE3._of(_solvers.se3_exp(screw))
+
+    @staticmethod
+    def of_matrix(matrix):
+        """Of a matrix [..., 4, 4] of a rotation and a translation."""
+        return SE3._of(_solvers.se3_of_matrix(matrix))
+
+    def log(self):
+        """The screw [..., 6] whose exp this is."""
+        return _solvers.se3_log(self._parts())
+
+    def matrix(self):
+        """[..., 4, 4]."""
+        return _solvers.se3_matrix(self._parts())
+
+    def adjoint(self):
+        """[..., 6, 6]: x * exp(s) = exp(x.adjoint() @ s) * x."""
+        return _solvers.se3_adjoint(self._parts())
+
+    def inverse(self):
+        """The motion back."""
+        return SE3._of(_solvers.se3_inverse(self._parts()))
+
+    def apply(self, points):
+        """The points [..., 3], moved."""
+        return _solvers.se3_apply(self._parts(), points)
+
+    def retract(self, change):
+        """self * exp(change), with a quaternion of length 1."""
+        return SE3._of(_solvers.se3_retract(self._parts(), change))
+
+    def __mul__(self, other):
+        """First the right one, then the left one."""
+        return SE3._of(_solvers.se3_product(self._parts(), other._parts()))
+
+    @staticmethod
+    def _of(parts):
+        return SE3(SO3(parts[0]), parts[1])
+
+    def _parts(self):
+        return self.rotation.quaternion, self.translation

@@ -1,9 +1,11 @@
 // Solvers of nonlinear problems in Python, under ricci.solvers: the C++ ones over Python's trees. A result is a tuple
 // here; python/ricci/solvers.py makes an object of it.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "callback.h"
 #include "ricci/solve.h"
@@ -115,6 +117,33 @@ void make_minima(nb::module_& m) {
       nb::arg("max_steps"), nb::arg("throw_on_failure"));
 }
 
+using Motion = std::pair<Tensor, Tensor>;  // quaternion and translation
+Motion motion_of(const SE3& x) { return {x.rotation.quaternion, x.translation}; }
+SE3 se3_of(const Motion& m) { return {{m.first}, m.second}; }
+
+/// Functions of quaternions and translations, for the classes in python/ricci/solvers.py.
+void make_lie_groups(nb::module_& m) {
+  const auto q = nb::arg("quaternion"), other = nb::arg("other"), x = nb::arg("x"), motion = nb::arg("motion");
+  m.def("so3_exp", [](const Tensor& v) { return SO3::exp(v).quaternion; }, x);
+  m.def("so3_of_matrix", [](const Tensor& v) { return SO3::of_matrix(v).quaternion; }, x);
+  m.def("so3_log", [](const Tensor& q) { return SO3{q}.log(); }, q);
+  m.def("so3_matrix", [](const Tensor& q) { return SO3{q}.matrix(); }, q);
+  m.def("so3_inverse", [](const Tensor& q) { return SO3{q}.inverse().quaternion; }, q);
+  m.def("so3_apply", [](const Tensor& q, const Tensor& x) { return SO3{q}.apply(x); }, q, x);
+  m.def("so3_retract", [](const Tensor& q, const Tensor& x) { return SO3{q}.retract(x).quaternion; }, q, x);
+  m.def("so3_product", [](const Tensor& q, const Tensor& p) { return (SO3{q} * SO3{p}).quaternion; }, q, other);
+  m.def("se3_exp", [](const Tensor& v) { return motion_of(SE3::exp(v)); }, x);
+  m.def("se3_of_matrix", [](const Tensor& v) { return motion_of(SE3::of_matrix(v)); }, x);
+  m.def("se3_log", [](const Motion& m) { return se3_of(m).log(); }, motion);
+  m.def("se3_matrix", [](const Motion& m) { return se3_of(m).matrix(); }, motion);
+  m.def("se3_adjoint", [](const Motion& m) { return se3_of(m).adjoint(); }, motion);
+  m.def("se3_inverse", [](const Motion& m) { return motion_of(se3_of(m).inverse()); }, motion);
+  m.def("se3_apply", [](const Motion& m, const Tensor& x) { return se3_of(m).apply(x); }, motion, x);
+  m.def("se3_retract", [](const Motion& m, const Tensor& x) { return motion_of(se3_of(m).retract(x)); }, motion, x);
+  m.def(
+      "se3_product", [](const Motion& m, const Motion& n) { return motion_of(se3_of(m) * se3_of(n)); }, motion, other);
+}
+
 }  // namespace
 
 void make_solvers(nb::module_& module) {
@@ -124,6 +153,7 @@ void make_solvers(nb::module_& module) {
   make_fixed_points(m);
   make_least_squares(m);
   make_minima(m);
+  make_lie_groups(m);
 }
 
 }  // namespace ricci::python

@@ -125,3 +125,32 @@ def test_fixed_points_and_their_derivatives_under_transforms(solver):
         expect(f(MANY), np.sqrt(MANY.numpy()), 1e-10)
     for f in (rc.vmap(rc.grad(root)), rc.compile(rc.vmap(rc.grad(root)))):
         expect(f(MANY), 0.5 / np.sqrt(MANY.numpy()), 1e-10)
+
+
+def test_motions_are_a_group_of_trees():
+    screws = rc.tensor(np.linspace(-1, 1, 12).reshape(2, 6))
+    a, b = solvers.SE3.exp(screws[0]), solvers.SE3.exp(screws[1])
+    expect((a * b).matrix(), a.matrix().numpy() @ b.matrix().numpy(), 1e-14)
+    expect(a.inverse().matrix(), np.linalg.inv(a.matrix().numpy()), 1e-13)
+    expect(a.log(), screws[0].numpy(), 1e-13)
+    expect(solvers.SE3.of_matrix(a.matrix()).log(), screws[0].numpy(), 1e-13)
+    expect((solvers.SE3.exp(a.adjoint() @ screws[1]) * a).matrix(), (a * b).matrix().numpy(), 1e-13)
+    expect(a.retract(screws[1]).matrix(), (a * b).matrix().numpy(), 1e-13)
+    expect((solvers.SE3.identity() * a).apply(screws[0][:3]), a.apply(screws[0][:3]).numpy(), 1e-15)
+
+    r, s = a.rotation, b.rotation
+    expect((r * s.inverse()).matrix(), r.matrix().numpy() @ s.matrix().numpy().T, 1e-14)
+    expect(r.retract(s.log()).log(), (r * s).log().numpy(), 1e-14)
+    expect(solvers.SO3.exp(r.adjoint() @ s.log()).matrix(), (r * s * r.inverse()).matrix().numpy(), 1e-14)
+    expect(solvers.SO3.of_matrix(r.matrix()).apply(screws[0][:3]), r.matrix().numpy() @ screws[0][:3].numpy(), 1e-14)
+    expect((solvers.SO3.identity() * r).log(), r.log().numpy(), 1e-15)
+    many = rc.vmap(lambda screw: solvers.SE3.exp(screw) * a)(screws)
+    expect(many.rotation.quaternion[0], (a * a).rotation.quaternion.numpy(), 1e-15)
+
+
+def test_a_pose_is_found_from_points():
+    truth = solvers.SE3.exp(rc.tensor([1.0, -2.0, 0.5, 0.3, 0.2, -0.9], dtype=rc.float64))
+    points = rc.tensor(np.random.default_rng(0).normal(size=(8, 3)))
+    seen, start = truth.apply(points), solvers.SE3.identity()
+    found = solvers.least_squares(lambda change: start.retract(change).apply(points) - seen, rc.zeros(6, dtype=rc.float64))
+    expect(start.retract(found.value).matrix(), truth.matrix().numpy(), 1e-8)
