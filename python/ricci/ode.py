@@ -32,10 +32,11 @@ class Status(IntEnum):
 class Solution:
     """What ode_solve gives: a tree."""
 
-    t: Tensor  # the time that was reached: t1, or earlier where the status is not success
+    t: Tensor  # the time that was reached: t1, or earlier where an event or a failure ended it
     y: Any  # the state there
     ts: Tensor  # save_at
     ys: Any  # the states there, with a first axis of as many; NaN for times that were not reached
+    event: Tensor  # which event ended it; -1: none
     status: Tensor  # a Status
     steps: Tensor  # accepted steps
     rejected: Tensor  # steps that were tried and not accepted

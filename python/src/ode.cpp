@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arguments.h"
 #include "callback.h"
@@ -21,6 +22,21 @@ using namespace ode;
 constexpr std::pair<const char*, Solver> solvers[] = {{"Euler", Euler},  {"Heun", Heun},   {"Midpoint", Midpoint},
                                                       {"RK4", RK4},      {"Tsit5", Tsit5}, {"Dopri5", Dopri5},
                                                       {"Dopri8", Dopri8}};
+constexpr std::pair<const char*, Crossing> crossings[] = {
+    {"any", Crossing::any}, {"rising", Crossing::rising}, {"falling", Crossing::falling}};
+
+/// A condition, or a tuple of it and which crossing counts.
+Event<Tree> event_from(nb::handle given) {
+  const auto condition_of = [](nb::handle f) {
+    return TensorCallback(f, "ode_solve", "a condition of an event must return a Tensor or a number");
+  };
+  if (!PyTuple_Check(given.ptr())) return {condition_of(given)};
+  if (PyTuple_GET_SIZE(given.ptr()) != 2)
+    throw ValueError("ode_solve: an event is a function, or a tuple of it and \"any\", \"rising\" or \"falling\"");
+  const auto word = nb::cast<std::string>(nb::handle(PyTuple_GET_ITEM(given.ptr(), 1)));
+  return {condition_of(PyTuple_GET_ITEM(given.ptr(), 0)), word_of(word, crossings, "ode_solve", "crossing")};
+}
+
 /// A number of Python stays one; None is no time.
 Time time_from(nb::handle given) {
   if (given.is_none()) return {};
@@ -31,7 +47,7 @@ Time time_from(nb::handle given) {
 nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, const std::string& solver,
                      const Tensor& rtol, const Tensor& atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
                      double pcoeff, double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps,
-                     const std::string& checkpoint, bool throw_on_failure) {
+                     const std::string& checkpoint, nb::handle events, bool throw_on_failure) {
   Options options;
   options.solver = word_of(solver, solvers, "ode_solve", "solver");
   options.rtol = rtol, options.atol = atol;
@@ -41,11 +57,13 @@ nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, 
   options.max_steps = max_steps;
   options.checkpoint = word_of(checkpoint, checkpoints, "ode_solve", "checkpoint");
   options.throw_on_failure = throw_on_failure;
+  std::vector<Event<Tree>> all_events;
+  for (nb::handle event : events) all_events.push_back(event_from(event));
   const Solution<Tree> found =
-      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), time_from(t0), time_from(t1), options);
+      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), time_from(t0), time_from(t1), options, all_events);
   return nb::module_::import_("ricci.ode")
-      .attr("Solution")(found.t, given_back(found.y), found.ts, rebuild(found.ys), found.status, found.steps,
-                        found.rejected);
+      .attr("Solution")(found.t, given_back(found.y), found.ts, rebuild(found.ys), found.event, found.status,
+                        found.steps, found.rejected);
 }
 
 }  // namespace
@@ -57,9 +75,12 @@ void make_ode(nb::module_& module) {
       nb::arg("solver") = "Tsit5", nb::arg("rtol") = 1e-3, nb::arg("atol") = 1e-6, nb::arg("dt").none() = nb::none(),
       nb::arg("first_step").none() = nb::none(), nb::arg("max_step").none() = nb::none(), nb::arg("pcoeff") = 0.0,
       nb::arg("icoeff") = 1.0, nb::arg("dcoeff") = 0.0, nb::arg("save_at").none() = nb::none(),
-      nb::arg("max_steps") = 100'000, nb::arg("checkpoint") = "every_step", nb::arg("throw_on_failure") = false,
+      nb::arg("max_steps") = 100'000, nb::arg("checkpoint") = "every_step", nb::arg("events") = nb::make_tuple(),
+      nb::arg("throw_on_failure") = false,
       "The solution of y' = f(t, y), y(t0) = y0 up to t1: a Solution. y is any tree. Steps follow from rtol and atol, "
-      "or are of the size dt. Under vmap each example takes its own steps.");
+      "or are of the size dt. Events are conditions (t, y) -> Tensor, or tuples of one and a crossing, \"rising\" or "
+      "\"falling\": the solution ends where "
+      "one becomes 0. Under vmap each example takes its own steps.");
   m.def("text_of", &text_of, nb::arg("status"), "A status as a text: \"success\", \"max_steps_reached\", ...");
 }
 

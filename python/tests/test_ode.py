@@ -50,6 +50,23 @@ def test_states_are_trees_and_are_saved():
     assert found.y["v"].item() == pytest.approx(0, abs=1e-7)
 
 
+def test_ends_at_events():
+    def falls(t, y):
+        return {"height": y["speed"], "speed": rc.full((), -10.0, dtype=rc.float64)}
+
+    def time(height, *events):
+        start = {"height": height, "speed": 0 * height}
+        found = ode.ode_solve(falls, start, 0, 9, events=events)
+        return found.t, found.event
+
+    height = lambda t, y: y["height"]
+    at, event = time(5 * one(), (height, "rising"), height)
+    assert at.item() == pytest.approx(1, abs=1e-6) and event.item() == 1
+    assert rc.grad(lambda h: time(h, height)[0])(5 * one()).item() == pytest.approx(0.1, abs=1e-6)
+    with pytest.raises(rc.ValueError, match='the crossing is "up"; it must be one of any, rising, falling'):
+        time(one(), (height, "up"))
+
+
 def test_its_status_says_how_it_ended():
     found = ode.ode_solve(lambda t, y: y * y, one(), 0, 2)
     assert found.status.item() == ode.Status.step_too_small

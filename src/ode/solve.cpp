@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "ode/events.h"
 #include "ode/explicit_step.h"
 #include "ode/step_size.h"
 #include "ricci/control.h"
@@ -37,6 +38,7 @@ struct Problem {
   Tensor longest;            // step; undefined: any
   Tolerance tolerance;
   Options options;
+  Events events;
   bool keeps_pieces;
   Tensor count;                             // of constant steps; undefined: steps follow from errors
   std::optional<std::int64_t> known_count;  // the same, where it is known while a program is recorded
@@ -49,7 +51,17 @@ struct Progress {
   Tensor steps, rejected;
   std::optional<Errors> errors;
   std::optional<Piece> piece;  // the last step
+  std::optional<Watch> watch;
 };
+
+/// The conditions of events after a step from s to (t, y); none of them changed sign if it was not accepted.
+std::optional<Watch> watched(const Problem& p, const Progress& s, const Tensor& t, const Tensor& y,
+                             const Tensor& accepted) {
+  if (!s.watch) return std::nullopt;
+  const Tensor values = values_of(p.events, t, y);
+  const Tensor crossed = logical_and(accepted, crossed_between(p.events, s.watch->values, values));
+  return Watch{where(accepted, values, s.watch->values), crossed};
+}
 
 /// What is kept of a step from s.
 std::optional<Piece> piece_of(const Problem& p, const Progress& s, const Tensor& h, const std::vector<Tensor>& slopes) {
@@ -62,7 +74,15 @@ Progress constant_step(const Problem& p, const Progress& s) {
   const Tensor end = where(ge(next, p.count), p.t1, p.t0 + p.direction * (to(next, float64) * p.options.dt.tensor));
   const Tensor h = end - s.t;
   const Step step = explicit_step(*p.method, p.field, s.t, s.y, s.f, end, h);
-  return {end, step.y, step.f, s.size, next, s.rejected, s.errors, piece_of(p, s, h, step.slopes)};
+  return {end,
+          step.y,
+          step.f,
+          s.size,
+          next,
+          s.rejected,
+          s.errors,
+          piece_of(p, s, h, step.slopes),
+          watched(p, s, end, step.y, true)};
 }
 
 /// The one piece, or the other.
@@ -92,13 +112,18 @@ Progress adaptive_step(const Problem& p, const Progress& s) {
           s.steps + to(accepted, int64),
           s.rejected + to(logical_not(accepted), int64),
           errors,
-          chosen(accepted, piece_of(p, s, h, step.slopes), s.piece)};
+          chosen(accepted, piece_of(p, s, h, step.slopes), s.piece),
+          watched(p, s, end, step.y, accepted)};
 }
 
+/// Whether an event ended it.
+Tensor is_over(const Progress& s) { return any(s.watch->crossed); }
+
 Tensor goes_on(const Problem& p, const Progress& s) {
-  if (p.count.defined()) return lt(s.steps, minimum(p.count, p.options.max_steps));
-  const Tensor is_before = gt(p.direction * (p.t1 - s.t), 0);
-  return logical_and(logical_and(is_before, gt(s.size, 0)), lt(s.steps + s.rejected, p.options.max_steps));
+  const Tensor is_before = p.count.defined() ? lt(s.steps, p.count) : gt(p.direction * (p.t1 - s.t), 0);
+  const Tensor may_step = logical_and(gt(s.size, 0), lt(s.steps + s.rejected, p.options.max_steps));
+  const Tensor goes = logical_and(is_before, may_step);
+  return s.watch ? logical_and(goes, logical_not(is_over(s))) : goes;
 }
 
 Progress stepped(const Problem& p, const Progress& s) {
@@ -128,7 +153,7 @@ Progress advanced(const Shared& p, const Progress& s) {
 
 Progress begun(const Problem& p, const Tensor& y0) {
   const Tensor zero = zeros({}, int64);
-  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}};
+  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}, {}};
   if (p.count.defined()) s.size = ones({}, float64);
   else {
     const Time& given = p.options.first_step;
@@ -138,11 +163,24 @@ Progress begun(const Problem& p, const Tensor& y0) {
     s.errors = Errors{ones({}, float64), ones({}, float64)};
   }
   s.piece = piece_of(p, s, zeros({}, float64), std::vector<Tensor>(p.method->a.size() + 1, zeros_like(s.f)));
+  if (!p.events.empty()) {
+    const Tensor values = values_of(p.events, s.t, y0);
+    s.watch = Watch{values, zeros_like(values, boolean)};
+  }
   return s;
 }
 
+/// Where a solution that takes no more steps ends: at an event within the last step, or at that step's end.
+Occurrence end_of(const Shared& p, const Progress& s) {
+  const auto at_end = [](const Progress& s) { return Occurrence{s.t, s.y, full({}, -1, int64)}; };
+  if (!s.watch) return at_end(s);
+  const auto at_event = [p](const Progress& s) { return first_event(p->events, *s.watch, *p->method, *s.piece); };
+  return cond(is_over(s), at_event, at_end, s);
+}
+
 Tensor status_of(const Problem& p, const Progress& s) {
-  const Tensor reached = p.count.defined() ? ge(s.steps, p.count) : le(p.direction * (p.t1 - s.t), 0);
+  Tensor reached = p.count.defined() ? ge(s.steps, p.count) : le(p.direction * (p.t1 - s.t), 0);
+  if (s.watch) reached = logical_or(reached, is_over(s));
   const Tensor unfinished = where(eq(s.size, 0), step_too_small, where(isnan(s.size), not_finite, max_steps_reached));
   return to(where(all(isfinite(s.y)), where(reached, success, unfinished), not_finite), int64);
 }
@@ -157,15 +195,15 @@ Tensor checked(const Tensor& y, const Tensor& status) {
   return refused(result, step_too_small, "ode_solve: steps became too small to meet the tolerance; y, which");
 }
 
-Problem problem_of(const Field& field, const Time& t0, const Time& t1, const Options& options) {
+Problem problem_of(const Field& field, Events events, const Time& t0, const Time& t1, const Options& options) {
   const Tableau& method = tableau_of(options.solver);
-  Problem p{.method = &method, .field = field, .options = options};
+  Problem p{.method = &method, .field = field, .options = options, .events = std::move(events)};
   p.t0 = time_of("t0", t0), p.t1 = time_of("t1", t1);
   p.direction = to(where(ge(p.t1, p.t0), 1, -1), float64);
   if (options.max_step.tensor.defined()) p.longest = time_of("max_step", options.max_step);
   p.tolerance = {options.rtol, options.atol};
-  p.keeps_pieces = options.save_at.defined();
-  if (p.keeps_pieces && options.save_at.dim() != 1)
+  p.keeps_pieces = options.save_at.defined() || !p.events.empty();
+  if (options.save_at.defined() && options.save_at.dim() != 1)
     raise<ValueError>("ode_solve: save_at is " + tree::type_of(options.save_at) + "; give a vector of times");
   const Time& dt = options.dt;
   if (!dt.tensor.defined()) {
@@ -206,18 +244,31 @@ void require_derivative(const tree::Walk& state, const tree::Walk& given, DType 
   }
 }
 
+/// A tree like `like` of the vector's elements.
+tree::AnyTree as_tree(const Tensor& vector, tree::AnyTree like) {
+  tree::unravel(vector, call::walk(like));
+  return like;
+}
+
 /// f over the vectors of states like `like`.
 Field field_of(const tree::AnyFunction& f, const tree::AnyTree& like, DType dtype) {
   return [f = f.kept(), like, dtype](const Tensor& t, const Tensor& y) {
-    tree::AnyTree state = like;
-    tree::Walk into, given;
-    state.walk(into);
-    tree::unravel(y, into);
+    tree::AnyTree state = as_tree(y, like);
     const tree::AnyTree slope = f(call::any_list(to(t, real_dtype(dtype)), state));
-    slope.walk(given);
-    require_derivative(into, given, dtype);
+    const tree::Walk given = call::walk(slope);
+    require_derivative(call::walk(like), given, dtype);
     return to(tree::ravel(given), dtype);
   };
+}
+
+Events over_vectors(const std::vector<Event<tree::AnyTree>>& events, const tree::AnyTree& like, DType dtype) {
+  Events result;
+  for (const auto& [condition, crossing] : events)
+    result.push_back({[condition, like, dtype](const Tensor& t, const Tensor& y) {
+                        return condition(to(t, real_dtype(dtype)), as_tree(y, like));
+                      },
+                      crossing});
+  return result;
 }
 
 /// The values at times from t0 on, in order: as many rows. NaN where a time is not within the solution or not in
@@ -244,13 +295,7 @@ Tensor values_at(const Shared& p, Progress& s, const Tensor& times) {
 /// Trees like `like`, of the rows of a matrix.
 tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like) {
   if (call::walk(like).leaves.empty()) return like;
-  return vmap([&](const Tensor& row) {
-    tree::AnyTree tree = like;
-    tree::Walk into;
-    tree.walk(into);
-    tree::unravel(row, into);
-    return tree;
-  })(rows);
+  return vmap([&](const Tensor& row) { return as_tree(row, like); })(rows);
 }
 
 }  // namespace
@@ -265,12 +310,11 @@ std::string text_of(std::int64_t status) {
 namespace runs {
 
 Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
-                                  const Options& options) {
-  tree::Walk leaves;
-  y0.walk(leaves);
-  const Tensor start = tree::ravel(leaves);
+                                  const Options& options, const std::vector<Event<tree::AnyTree>>& events) {
+  const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
-  const Shared p = std::make_shared<Problem>(problem_of(field_of(f, y0, dtype), t0, t1, options));
+  const Shared p =
+      std::make_shared<Problem>(problem_of(field_of(f, y0, dtype), over_vectors(events, y0, dtype), t0, t1, options));
   Progress s = begun(*p, start);
   Tensor times = zeros({0}, real_dtype(dtype)), values = zeros({0, start.shape()[0]}, dtype);
   if (options.save_at.defined()) {
@@ -278,15 +322,17 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
     values = values_at(p, s, times);
   }
   s = advanced(p, s);
+  Occurrence end = end_of(p, s);
+  if (s.watch && options.save_at.defined())
+    values = where(unsqueeze(gt(p->direction * (to(times, float64) - end.t), 0), -1), std::nan(""), values);
   Solution<tree::AnyTree> solution;
   solution.status = status_of(*p, s);
-  if (options.throw_on_failure) s.y = checked(s.y, solution.status);
-  solution.y = y0;
-  solution.y.walk(leaves = {});
-  tree::unravel(s.y, leaves);
-  solution.t = to(s.t, real_dtype(dtype));
+  if (options.throw_on_failure) end.y = checked(end.y, solution.status);
+  solution.t = to(end.t, real_dtype(dtype));
+  solution.y = as_tree(end.y, y0);
   solution.ts = times;
   solution.ys = rows_as_trees(values, y0);
+  solution.event = end.event;
   solution.steps = s.steps;
   solution.rejected = s.rejected;
   return solution;

@@ -280,6 +280,73 @@ TEST(Ode, StepsAreNoLongerThanTold) {
   EXPECT_EQ(ode::ode_solve(still, f64(1), 0, 1, {.first_step = 1}).steps.item<int>(), 1);
 }
 
+/// From a height, falling; and what a throw upwards gives.
+struct Ball {
+  Tensor height, speed;
+};
+Ball falls(const Tensor&, const Ball& b) { return {.height = b.speed, .speed = rc::full({}, -10., rc::float64)}; }
+Tensor height_of(const Tensor&, const Ball& b) { return b.height; }
+Tensor speed_of(const Tensor&, const Ball& b) { return b.speed; }
+
+TEST(Ode, EndsAtAnEvent) {
+  for_each_way([&](const ode::Options& options) {
+    if (options.solver == ode::Euler) return;  // its error is that of the fall
+    const auto found = ode::ode_solve(falls, Ball{f64(5), f64(0)}, 0, 3, options, {{height_of}});
+    EXPECT_NEAR(found.t.item<double>(), 1, 2e-5);
+    EXPECT_NEAR(found.y.height.item<double>(), 0, 1e-12);
+    EXPECT_NEAR(found.y.speed.item<double>(), -10, 2e-4);
+    EXPECT_EQ(found.event.item<int>(), 0);
+    EXPECT_EQ(found.status.item<int>(), ode::success);
+  });
+}
+
+TEST(Ode, TheFirstEventEndsIt) {
+  using Crossing = ode::Crossing;
+  // Thrown at 10, at its highest after 1, down after 2.
+  const auto end = [](const std::vector<ode::Event<Ball>>& events, const ode::Options& options = {}) {
+    const auto found = ode::ode_solve(falls, Ball{f64(0), f64(10)}, 0, 3, options, events);
+    return std::pair{found.event.item<int>(), found.t.item<double>()};
+  };
+  const auto expect_end = [](const std::pair<int, double>& found, int event, double t) {
+    EXPECT_EQ(found.first, event);
+    EXPECT_NEAR(found.second, t, 1e-6);
+  };
+  expect_end(end({{height_of}, {speed_of}}), 1, 1);
+  expect_end(end({{speed_of}, {height_of}}), 0, 1);
+  expect_end(end({{height_of}}), 0, 2);  // 0 at the start is no change of sign
+  expect_end(end({{speed_of, Crossing::rising}}), -1, 3);
+  expect_end(end({{speed_of, Crossing::falling}}), 0, 1);
+  // In one step both happen.
+  expect_end(end({{height_of}, {speed_of}}, {.solver = ode::RK4, .dt = 3}), 1, 1);
+}
+
+TEST(Ode, WhatIsSavedBehindAnEventIsNaN) {
+  const Tensor times = rc::tensor({0., 0.5, 0.99, 1.01, 2.});
+  const auto found =
+      ode::ode_solve(falls, Ball{f64(5), f64(0)}, 0, 3, {.save_at = times}, {{height_of, ode::Crossing::falling}});
+  expect_values(isnan(found.ys.height), {0, 0, 0, 1, 1});
+}
+
+TEST(Ode, AnEventHasDerivatives) {
+  const ode::Options options{.rtol = 1e-8, .atol = 1e-8};
+  // t = √(h / 5), at a speed of -10 t.
+  const auto fall = [&](const Tensor& h) {
+    const auto found = ode::ode_solve(falls, Ball{h, f64(0)}, 0, 9, options, {{height_of}});
+    return rc::stack({found.t, found.y.speed, found.y.height});
+  };
+  const auto time = [&](const Tensor& h) { return fall(h)[0]; };
+  const Tensor expected = rc::tensor({0.1, -1., 0.}, rc::float64);
+  expect_close(rc::jacrev(fall)(f64(5)), expected, 1e-8);
+  expect_close(rc::jacfwd(fall)(f64(5)), expected, 1e-8);
+  expect_close(rc::grad(rc::grad(time))(f64(5)), f64(-0.01), 1e-8);
+  const Tensor heights = rc::tensor({5., 20., 1000.}, rc::float64);  // the last does not end within 9
+  const Tensor slopes = rc::tensor({0.1, 0.05, 0.}, rc::float64);
+  expect_close(rc::vmap(rc::grad(time))(heights), slopes, 1e-8);
+  expect_close(rc::compile([&](const Tensor& h) { return rc::vmap(rc::grad(time))(h); })(heights), slopes, 1e-8);
+  expect_close(rc::compile([&](const Tensor& h) { return rc::vmap(fall)(h); })(heights), rc::vmap(fall)(heights),
+               1e-10);
+}
+
 int status_of(const auto& f, const Tensor& y0, const ode::Options& options = {}) {
   return ode::ode_solve(f, y0, 0, 2, options).status.template item<int>();
 }
@@ -358,6 +425,11 @@ TEST(Ode, ErrorsSayWhatToDo) {
       {y});
   expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.save_at = rc::ones({2, 2})}); },
                                "ode_solve: save_at is f32[2,2]; give a vector of times", {y});
+  expect_error<rc::ValueError>(
+      [&] { ode::ode_solve(wave, y, 0, 1, {}, {{[](const Tensor&, const Tensor& x) { return x; }}}); },
+      "ode_solve: a condition of an event gives f32[2]; it must give one real number, which changes its sign at the "
+      "event",
+      {y});
   expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, rc::zeros({2}), 1); },
                                "ode_solve: t0 is f32[2]; a time is one number", {y});
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 #include "ricci/control/options.h"
 #include "ricci/ode/solver.h"
@@ -30,6 +32,18 @@ struct Time {
 struct StepSizes {
   double p = 0, i = 1, d = 0;
   double safety = 0.9, factor_min = 0.2, factor_max = 10;
+};
+
+/// Which change of sign counts.
+enum class Crossing : std::uint8_t { any, rising, falling };
+
+/// Of states of the type Y. A solution ends where `condition(t, y)`, 0-dim and real, becomes 0: at the first time that is within a step at whose
+/// ends the signs differ. A step in which it changes twice may pass over it.
+///   ode::ode_solve(falls, start, 0, 10, {}, {{[](Tensor, Ball b) { return b.height; }, ode::Crossing::falling}})
+template <class Y>
+struct Event {
+  std::function<Tensor(const Tensor& t, const Y& y)> condition;
+  Crossing crossing = Crossing::any;
 };
 
 struct Options {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ricci/ode/options.h"
 #include "ricci/transforms/call.h"
@@ -12,10 +13,11 @@ namespace ricci::ode {
 /// What ode_solve gives: a tree. Y is the type of the state.
 template <class Y>
 struct Solution {
-  Tensor t;         ///< the time that was reached: t1, or earlier where the status is not success
+  Tensor t;         ///< the time that was reached: t1, or earlier where an event or a failure ended it
   Y y;              ///< the state there
   Tensor ts;        ///< `save_at`; [0] without
   Y ys;             ///< the states there, with a first axis of as many; NaN for times that were not reached
+  Tensor event;     ///< which event ended it, int64; -1: none
   Tensor status;    ///< `success`, or why it ended; int64
   Tensor steps;     ///< accepted steps, int64
   Tensor rejected;  ///< steps that were tried and not accepted, int64
@@ -24,7 +26,7 @@ struct Solution {
 namespace runs {
 /// The equation y' = f(t, y), of a state without its C++ type. `y` and `ys` of the solution are the trees.
 Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
-                                  const Options& options);
+                                  const Options& options, const std::vector<Event<tree::AnyTree>>& events);
 }  // namespace runs
 
 /// What a state is kept as: a number as a Tensor.
@@ -35,24 +37,29 @@ using state_t = std::conditional_t<std::is_arithmetic_v<Y>, Tensor, tree::plain_
 /// Tensors; integers and values that are no Tensors stay as they are. `f(t, y)` gives a tree like y; its t is 0-dim, in
 /// y's real dtype. Time is counted in float64.
 /// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
-/// captures go through the solver's steps, whose sizes count as constants. ValueError if f gives another structure or
+/// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own. ValueError if f gives another structure or
 /// other shapes, if the solver has no estimate of its error and there is no `dt`, if `save_at` is no vector or not in
 /// order; TypeError if f gives another dtype.
 ///   auto solution = ode::ode_solve([](Tensor, Tensor y) { return -y; }, 1.0, 0, 2, {.rtol = 1e-6});
 ///   solution.y                                                                                   // 0.135335 f32[]
 template <class F, class Y>
-Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Time& t0, const Time& t1, const Options& options = {}) {
+Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Time& t0, const Time& t1, const Options& options = {},
+                               const std::vector<Event<state_t<Y>>>& events = {}) {
   using State = state_t<Y>;
   static_assert(call::takes<F, Tensor, State>, "ricci: the function of ode_solve must take the time and the state");
   constexpr bool fits = std::is_convertible_v<call::result_t<F, Tensor, State>, State>;
   static_assert(!call::takes<F, Tensor, State> || fits,
                 "ricci: the function of ode_solve must return a tree of the state's type: its derivative by time");
+  std::vector<Event<tree::AnyTree>> any_events;
+  for (const auto& [condition, crossing] : events)
+    any_events.push_back(
+        {[condition](const Tensor& t, const tree::AnyTree& y) { return condition(t, y.as<State>()); }, crossing});
   Solution<tree::AnyTree> found =
-      runs::ode_solve(call::kept_function<State, Tensor, State>(f), tree::any(State(y0)), t0, t1, options);
-  return {found.t,       std::move(found.y).template take<State>(),
-          found.ts,      std::move(found.ys).template take<State>(),
-          found.status,  found.steps,
-          found.rejected};
+      runs::ode_solve(call::kept_function<State, Tensor, State>(f), tree::any(State(y0)), t0, t1, options, any_events);
+  return {found.t,     std::move(found.y).template take<State>(),
+          found.ts,    std::move(found.ys).template take<State>(),
+          found.event, found.status,
+          found.steps, found.rejected};
 }
 
 }  // namespace ricci::ode
