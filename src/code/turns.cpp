@@ -2,6 +2,8 @@
 // stays in registers. Loops whose lanes are refilled stand in refilled_turns.cpp.
 #include <llvm/IR/Constants.h>
 
+#include <utility>
+
 #include "code/stage_function.h"
 
 namespace ricci::compiled {
@@ -80,7 +82,7 @@ std::vector<StageFunction::Values> StageFunction::values_before_turns(const Turn
   for (const Node n : stage_.turn)
     for (const Node operand : graph_[n].from)
       if (operand != no_node && !values_of(operand).contains(operand)) read(operand);
-  if (of_all_lanes.size() > few) read_where_used_.swap(of_all_lanes);
+  if (of_all_lanes.size() > few) read_where_used_ = std::exchange(of_all_lanes, {});
   for (const Output& output : stage_.lane_outputs) {
     read_where_used_.erase(output.node);
     read(output.node);

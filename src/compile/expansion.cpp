@@ -828,7 +828,7 @@ std::vector<bool> differs_by_lane(const LaneProgram& program) {
   return differs;
 }
 
-/// One truth value of those things that must hold and that `counts` tells.
+/// One truth value: whether every required node holds for which `counts(node)` is true.
 template <class Counts>
 Node all_that_must_hold(LaneProgram& to, const Counts& counts) {
   Node all = to.graph.number(DType::boolean, std::uint64_t{1});

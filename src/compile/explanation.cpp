@@ -156,7 +156,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
 std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const std::optional<Program> at_sizes = native ? native->make_program_at(sizes) : std::nullopt;
   const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
-  const PrintsNothing quiet;
+  const PrintsNothing quiet(true);
   function::run_call(at_call, inputs);  // so that memory is there, as in later calls
   std::deque<Timed> steps;
   double total = 0;

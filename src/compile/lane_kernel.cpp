@@ -157,10 +157,6 @@ Code code_of(const LanePlan& plan, bool is_careful) {
   return code;
 }
 
-}  // namespace
-
-namespace {
-
 // LLVM's time for one of these, measured beside that for a plain operation: a call of an elementary function, an
 // element that is read or written, and a value that is needed so much later that it waits in memory.
 constexpr std::size_t of_call = 6, of_element = 4, of_waiting = 6;

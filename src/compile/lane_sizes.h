@@ -17,7 +17,7 @@ struct NotExpandable {
   enum class Because : std::uint8_t {
     it_cannot,
     too_long,       ///< for one kernel: parts of it may be short enough
-    no_work_left,  ///< the kernels before took what a plan may have
+    no_work_left,   ///< the kernels before took what a plan may have
   };
   std::string why;
   Because because = Because::it_cannot;

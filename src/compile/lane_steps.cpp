@@ -369,7 +369,7 @@ class Grouping {
     return !options.lanes.is_given() && std::accumulate(steps.begin(), steps.end(), std::size_t{0}) > many;
   }
   std::size_t work_left() const { return options_.work_left ? *options_.work_left : SIZE_MAX; }
-  /// Of a kernel that is made now.
+  /// Of a kernel that is made now: each step is at least as much work as one plain operation.
   std::size_t most_steps_now() const { return std::min(options_.most_steps, work_left()); }
   std::size_t steps() const { return std::accumulate(steps_.begin(), steps_.end(), std::size_t{0}); }
   std::size_t steps_of(const std::vector<std::size_t>& group) const {

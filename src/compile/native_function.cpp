@@ -125,9 +125,9 @@ class NativeFunction {
     Tensors inputs(given.begin(), given.end());
     for (const Equation& e : places_) inputs.push_back(apply_all(e.op(), {})[0]);
     Tensors results;
-    const std::int64_t lines_before = lines_so_far();
+    const std::int64_t lines_before = this_thread.lines_so_far;
     if (call_code(inputs, results)) return results;
-    const LeavesOutLines printed(lines_so_far() - lines_before);
+    const LeavesOutLines printed(this_thread.lines_so_far - lines_before);
     return function::run_call(program_, {inputs.data(), inputs.size()});
   }
 
@@ -283,12 +283,9 @@ namespace {
 
 /// Whether a run that did not end leaves nothing behind but lines.
 bool may_run_again(const Program& program) {
-  return std::ranges::all_of(program.body().equations, [](const Equation& e) {
-    if (e.rules->effect == Effect::acts && !prints(*e.rules)) return false;
-    bool may = true;
-    for_each_program(e.op(), [&](const Program& inner) { may = may && may_run_again(inner); });
-    return may;
-  });
+  const auto leaves_more = [](const Rules& rules) { return rules.effect == Effect::acts && !prints(rules); };
+  return std::ranges::none_of(program.body().equations,
+                              [&](const Equation& e) { return any_inside(e.op(), leaves_more); });
 }
 
 /// Whether it runs programs, again and again or one of several.

@@ -176,7 +176,7 @@ Tensors checked(const std::function<Tensors()>& plan, const Program& program, st
   };
   const Tensors found = noted();
   const With<&ThreadContext::sets_plans_aside> programs_alone(true);
-  const PrintsNothing again;
+  const PrintsNothing again(true);
   const auto unchanged = [](const Equation&, Tensors&, const std::function<void()>& run) { run(); };
   std::vector<Tensor> expected;
   {

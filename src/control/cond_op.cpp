@@ -256,8 +256,8 @@ BatchedOutputs Cond::batch_apart(const Batch& batch) const {
   for (std::size_t b = 0; b < branches.size(); ++b) {
     const Tensor takes = !is_predicate ? eq(taken, static_cast<std::int64_t>(b)) : b == 1 ? taken : logical_not(taken);
     const bool says_whose = prints(branches[b]);
-    const Closure rows = (says_whose ? function::mapped_in_part : function::mapped)(
-                             branches[b], chosen(is_mapped, own[b]), Flags(outputs(), true), examples, Runs::once)
+    const Closure rows = function::mapped(branches[b], chosen(is_mapped, own[b]), Flags(outputs(), true), examples,
+                                          Runs::once, says_whose)
                              .closure;
     const auto run_if_any = [&](std::size_t any_takes, const State&) {
       State found;

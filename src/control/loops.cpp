@@ -90,7 +90,8 @@ LoopState bounded_steps(const Loop& loop, LoopState state, std::int64_t first, s
 /// computed again prints nothing, as where every step is kept.
 LoopState segment(const std::function<LoopState(LoopState)>& f, const LoopState& state) {
   const auto says_once = [f, was_run = std::make_shared<bool>(false)](const LoopState& s) {
-    const PrintsNothing again(std::exchange(*was_run, true));
+    const bool is_again = std::exchange(*was_run, true);
+    const PrintsNothing nothing(is_again || this_thread.prints_nothing);
     return f(s);
   };
   const AnyFunction steps = call::kept_function<LoopState, LoopState>(says_once);

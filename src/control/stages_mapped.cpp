@@ -59,7 +59,7 @@ class Mapped {
   /// Whether the program says which examples it runs for: those that go on.
   bool says_whose(const Program& f) const { return differs_ && prints(f); }
   function::Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least) const {
-    return (says_whose(f) ? function::mapped_in_part : function::mapped)(f, is_mapped, at_least, examples_, Runs::many);
+    return function::mapped(f, is_mapped, at_least, examples_, Runs::many, says_whose(f));
   }
   function::Derived mapped_step(std::size_t s) {
     const Stage& stage = stages_.all[s];

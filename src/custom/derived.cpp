@@ -54,10 +54,8 @@ Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Run
   return derived;
 }
 
-namespace {
-
-Derived recorded_for_examples(const Program& f, const Flags& is_mapped, const Flags& at_least,
-                              const MappedExamples& examples, Runs runs, bool in_part) {
+Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
+               Runs runs, bool in_part) {
   Recorder again(called, records_for(runs));
   Types types = input_types(f);
   for (std::size_t i = 0; i < types.size(); ++i)
@@ -82,17 +80,6 @@ Derived recorded_for_examples(const Program& f, const Flags& is_mapped, const Fl
   for (const Tensor& t : outputs) again.output(with_dtype(t));
   derived.closure = closed(again);
   return derived;
-}
-
-}  // namespace
-
-Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
-               Runs runs) {
-  return recorded_for_examples(f, is_mapped, at_least, examples, runs, false);
-}
-Derived mapped_in_part(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
-                       Runs runs) {
-  return recorded_for_examples(f, is_mapped, at_least, examples, runs, true);
 }
 
 /// A program under a tape, and the tape run backwards: one list of equations, which is cut later.

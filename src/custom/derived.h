@@ -26,13 +26,10 @@ struct Derived {
 Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Runs runs);
 
 /// `f` for all examples at once: the mapped inputs, and the outputs that differ per example or should, have them as
-/// axis 0.
+/// axis 0. `in_part`: with one input more behind those of `f`: bool, which of the examples take part. Nothing is
+/// printed for the others.
 Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
-               Runs runs);
-/// The same, with one input more behind those of `f`: bool, which of the examples take part. `f` says nothing of the
-/// others.
-Derived mapped_in_part(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
-                       Runs runs);
+               Runs runs, bool in_part = false);
 
 /// Reverse mode in one program, which computes `f` again. Inputs: those of `f`, then the cotangents of those outputs
 /// that have one. Outputs: the cotangents of the active inputs, zeros if need be.

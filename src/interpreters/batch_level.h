@@ -114,7 +114,8 @@ class BatchLevel {
   }
 
  private:
-  /// Draws are the run's own where it lasts. Where it has ended, the places around it are already those of its stream.
+  /// While the run lasts, draws come from the run's streams. After the run has ended, draws come from places that were
+  /// noted before: these places belong to the run's stream already, so no stream is derived from them.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
     if (!run) own_streams_.emplace(streams_of(this_thread.innermost), Randomness::same);

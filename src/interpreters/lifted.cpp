@@ -214,8 +214,9 @@ BatchedOutputs batch_by_lifting(Op op, const Batch& batch) {
                             .mapped = flags_of(batch.mapped, batch.inputs.size()),
                             .examples = examples,
                             .in_part = in_part};
+  if (!in_part) return {.outputs = apply(lifted, batch.inputs)};
   Tensors inputs(batch.inputs.begin(), batch.inputs.end());
-  if (in_part) inputs.push_back(run->takes_part);
+  inputs.push_back(run->takes_part);
   return {.outputs = apply(lifted, inputs)};
 }
 

@@ -19,6 +19,7 @@ struct Nest::State {
   std::vector<std::unique_ptr<Interpreter>> transforms;  // copies, outermost first; none enters a stack
   Level no_grad_below;
   int searches_for_nan;
+  bool prints_nothing;
   std::optional<DType> default_dtype;  // of a scope
   bool refuses_draws;                  // their places would depend on which thread comes first
   SetAside set_aside;                  // by the rule that the nest was taken in
@@ -50,6 +51,7 @@ Nest current_nest() {
   Owned<Nest::State> state(new Nest::State{.transforms = {},
                                            .no_grad_below = this_thread.no_grad_below,
                                            .searches_for_nan = this_thread.searches_for_nan,
+                                           .prints_nothing = this_thread.prints_nothing,
                                            .default_dtype = scoped_default_dtype(),
                                            .refuses_draws = DrawSource::current() != nullptr,
                                            .set_aside = set_aside_here()});
@@ -66,6 +68,7 @@ struct Inside::State {
   const With<&ThreadContext::of_the_user> user{this_thread.of_the_user};
   const With<&ThreadContext::no_grad_below> no_grad{this_thread.no_grad_below};
   const With<&ThreadContext::searches_for_nan> searches{std::max(this_thread.searches_for_nan, nest->searches_for_nan)};
+  const With<&ThreadContext::prints_nothing> nothing{this_thread.prints_nothing || nest->prints_nothing};
   const With<&ThreadContext::set_aside_elsewhere> set_aside{this_thread.set_aside_elsewhere};
   const With<&ThreadContext::rule> rule{this_thread.rule};
   const std::optional<DType> default_dtype_before = scoped_default_dtype();

@@ -46,7 +46,7 @@ StreamPosition start_of_streams(StreamScope& streams, Generator& generator) {
   return part ? part->from_around(generator, streams, true) : streams.start(generator);
 }
 
-/// One that began in a recording has no part in what that recording asks for outside of itself.
+/// A source that began inside a recording is skipped while that recording runs code outside of itself.
 DrawSource* DrawSource::asked_here(DrawSource* source) {
   while (source && source->recording_ > current_level()) source = source->before_;
   return source && level_of_recording() <= source->began_ ? source : nullptr;

@@ -27,13 +27,6 @@
 namespace ricci {
 namespace {
 
-/// What this thread says of lines: whether they are off, how many it has come to, and how many more to leave out.
-struct LinesOfThread {
-  bool are_off = false;
-  std::int64_t so_far = 0, left_out = 0;
-};
-constinit thread_local LinesOfThread lines;
-
 struct SinkOfAll {
   std::mutex mutex;
   std::shared_ptr<const debug::Sink> sink = std::make_shared<const debug::Sink>();
@@ -45,9 +38,9 @@ SinkOfAll& sink_of_all() {
 
 /// The sink is called without a lock: it may wait for another thread that prints, and may print itself.
 void tell(const std::string& line) {
-  if (lines.are_off) return;
-  if (lines.left_out > 0) {
-    --lines.left_out, ++lines.so_far;
+  if (this_thread.prints_nothing) return;
+  if (this_thread.lines_left_out > 0) {
+    --this_thread.lines_left_out, ++this_thread.lines_so_far;
     return;
   }
   std::shared_ptr<const debug::Sink> sink;
@@ -57,7 +50,7 @@ void tell(const std::string& line) {
   }
   if (*sink) (*sink)(line);
   else std::cout << line + '\n' << std::flush;
-  ++lines.so_far;
+  ++this_thread.lines_so_far;
 }
 
 /// A text as a parameter: in quotes, on one line.
@@ -194,10 +187,7 @@ struct Print {
 };
 
 bool prints(const Equation& e) {
-  if (ricci::prints(*e.rules)) return true;
-  bool found = false;
-  for_each_program(e.op(), [&](const Program& program) { found = found || ricci::prints(program); });
-  return found;
+  return any_inside(e.op(), [](const Rules& rules) { return ricci::prints(rules); });
 }
 
 // ── checks ──
@@ -210,11 +200,20 @@ bool is_finite(const T& x) {
 
 /// The row-major place of the first element that is NaN or infinite, and its text; -1 if there is none.
 std::pair<std::int64_t, std::string> first_not_finite(const Strided& x) {
-  const kernels::RowMajorCopy copy(x);
+  if (!kernels::is_contiguous(x)) {
+    const kernels::RowMajorCopy copy(x);
+    return first_not_finite(copy.view());
+  }
+  constexpr std::int64_t block = 1024;  // of which one truth value is found without a jump
   const std::int64_t count = kernels::element_count(x);
   return visit_dtype(x.dtype, [&]<class T>(std::type_identity<T>) -> std::pair<std::int64_t, std::string> {
-    const auto* element = static_cast<const T*>(copy.view().data);
-    for (std::int64_t i = 0; i < count; ++i) {
+    const auto* element = static_cast<const T*>(x.data);
+    bool are_finite = true;
+    std::int64_t begin = 0;
+    for (; are_finite && begin < count; begin += block)
+      for (std::int64_t i = begin; i < std::min(begin + block, count); ++i) are_finite &= is_finite(element[i]);
+    if (are_finite) return {-1, ""};
+    for (std::int64_t i = begin - block; i < count; ++i) {
       if (is_finite(element[i])) continue;
       const ArrayRef one = make_array({x.dtype, {}});
       *static_cast<T*>(one->data) = element[i];
@@ -278,15 +277,11 @@ Program without_prints(const Program& program) {
   return Program(Shared<const ProgramBody>(new ProgramBody(without_prints(program.body()))));
 }
 
-PrintsNothing::PrintsNothing(bool prints_nothing)
-    : before_(std::exchange(lines.are_off, lines.are_off || prints_nothing)) {}
-PrintsNothing::~PrintsNothing() { lines.are_off = before_; }
-
-std::int64_t lines_so_far() { return lines.so_far; }
-
-LeavesOutLines::LeavesOutLines(std::int64_t more) : before_(lines.left_out) { lines.left_out += more; }
-/// Lines beyond its own counted for the scope around it.
-LeavesOutLines::~LeavesOutLines() { lines.left_out = std::min(before_, lines.left_out); }
+LeavesOutLines::LeavesOutLines(std::int64_t lines) : before_(this_thread.lines_left_out) {
+  this_thread.lines_left_out += lines;
+}
+/// More lines than these were lines of the scope around.
+LeavesOutLines::~LeavesOutLines() { this_thread.lines_left_out = std::min(before_, this_thread.lines_left_out); }
 
 namespace debug {
 

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 
+#include "primitive/thread_context.h"
 #include "program/program.h"
 
 namespace ricci {
 
-/// Whether the operation prints, but for what programs among its parameters do.
+/// Whether this is the operation that prints. Programs among its parameters do not count.
 bool prints(const Rules& rules);
 /// Whether an operation in the program prints.
 bool prints(const Program& program);
@@ -16,20 +17,9 @@ ProgramBody without_prints(ProgramBody body);
 Program without_prints(const Program& program);
 
 /// While it lives, this thread prints no line.
-class PrintsNothing {
- public:
-  explicit PrintsNothing(bool prints_nothing = true);
-  PrintsNothing(const PrintsNothing&) = delete;
-  ~PrintsNothing();
+using PrintsNothing = With<&ThreadContext::prints_nothing>;
 
- private:
-  const bool before_;
-};
-
-/// How many lines this thread has come to, but for those of PrintsNothing: printed, or left out.
-std::int64_t lines_so_far();
-
-/// While it lives, this thread leaves out the first lines that it comes to, so many: it has printed them.
+/// While it lives, this thread leaves out the next lines, as many as `lines`: it has printed them before.
 class LeavesOutLines {
  public:
   explicit LeavesOutLines(std::int64_t lines);

@@ -66,8 +66,8 @@ class RunsEquation {
   const Level around;  // the level it runs at
   const RunsEquation* const outer;
 
-  /// Of branches and steps that run for some of the examples: bool, which rows take part, along the last axis. A row
-  /// that does not is a copy of the first that does. Those with more axes come first. None: all take part.
+  /// For each branch or step that runs for some of the examples: which rows take part (bool; rows are the last axis).
+  /// Another row holds a copy of the first row that takes part. Tensors with more axes come first. Empty: all do.
   mutable SmallVector<Tensor, 2> takes_part = {};
 
   /// A size of the origin in this run; a symbol where nobody knows.

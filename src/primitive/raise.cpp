@@ -286,25 +286,14 @@ namespace {
 using Places = SmallVector<std::size_t, 4>;
 
 /// Which of the vmaps the axes are of, where their sizes leave one answer: the axes are in the order of the vmaps.
+/// There is one answer where the first vmap that fits each axis, and the last one, are the same.
 std::optional<Places> vmaps_of_axes(std::span<const Size> axes, std::span<const Size> vmaps) {
-  std::optional<Places> found;
-  Places now;
-  bool is_one = true;
-  const std::function<void(std::size_t)> try_from = [&](std::size_t first) {
-    if (now.size() == axes.size()) {
-      is_one = is_one && !found;
-      found = now;
-      return;
-    }
-    for (std::size_t i = first; i < vmaps.size(); ++i) {
-      if (vmaps[i].raw() != axes[now.size()].raw()) continue;
-      now.push_back(i);
-      try_from(i + 1);
-      now.pop_back();
-    }
-  };
-  try_from(0);
-  return is_one ? found : std::nullopt;
+  Places first, last;
+  for (std::size_t v = 0; v < vmaps.size() && first.size() < axes.size(); ++v)
+    if (vmaps[v].raw() == axes[first.size()].raw()) first.push_back(v);
+  for (std::size_t v = vmaps.size(); v-- > 0 && last.size() < axes.size();)
+    if (vmaps[v].raw() == axes[axes.size() - 1 - last.size()].raw()) last.insert(0, v);
+  return first.size() == axes.size() && first == last ? std::optional(first) : std::nullopt;
 }
 
 /// The vmaps that run, whose sizes are the first of the shape, then those of the equation's call.
@@ -315,7 +304,8 @@ SmallVector<Size, 4> vmaps_of(const RunsEquation& run, std::span<const Size> run
   return vmaps;
 }
 
-/// The row that stands at `at`, a place in the rows' last axis: its own number, or that of the row that was copied.
+/// `at`: a place in takes_part. The number of that row along the last axis; of a copied row, the number of the row that
+/// was copied, the first that takes part.
 std::int64_t row_behind(const Array& takes_part, const Places& at) {
   const std::size_t last = at.size() - 1;
   const auto* flag = static_cast<const bool*>(takes_part.data);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -47,8 +48,13 @@ struct ThreadContext {
   // ── writes and programs ──
   GivenAway* given_away = nullptr;              // the elements that operations may write into
   const AroundAllEquations* watches = nullptr;  // who watches the equations of programs that are called
-  int programs_around = 0;                      // how many the one stands in whose text is read
-  bool sets_plans_aside = false;                // whether a program is run to hold its plan against it
+  int programs_around = 0;                      // how many programs enclose the one that is being parsed
+  bool sets_plans_aside = false;                // whether programs run without their plans, to check a plan
+
+  // ── lines that functions print ──
+  bool prints_nothing = false;      // whether lines are left out and not counted: they were printed before
+  std::int64_t lines_so_far = 0;    // how many lines this thread has printed, or has counted and left out
+  std::int64_t lines_left_out = 0;  // how many of the next lines are counted and left out
 
   // ── what errors name, and what is looked for ──
   const char* called = nullptr;             // the operation that the user called

@@ -387,13 +387,19 @@ bool is_number_of_its_own(const Capture& capture) {
 
 }  // namespace
 
-bool has_effect(Op op) {
-  if (op.rules->effect != Effect::no_effect) return true;
-  bool has = false;
-  for_each_program(op, [&has](const Program& program) {
-    has = has || std::ranges::any_of(program.body().equations, [](const Equation& e) { return has_effect(e.op()); });
+bool any_inside(Op op, bool (*is)(const Rules& rules)) {
+  bool found = is(*op.rules);
+  for_each_program(op, [&](const Program& program) {
+    found = found ||
+            std::ranges::any_of(program.body().equations, [is](const Equation& e) { return any_inside(e.op(), is); });
   });
-  return has;
+  return found;
+}
+bool has_effect(Op op) {
+  return any_inside(op, [](const Rules& rules) { return rules.effect != Effect::no_effect; });
+}
+bool acts(Op op) {
+  return any_inside(op, [](const Rules& rules) { return rules.effect == Effect::acts; });
 }
 
 namespace {

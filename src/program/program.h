@@ -109,8 +109,12 @@ void for_each_program(Op op, const F& f) {
   } visit(f);
   op.rules->parameters.walk(op.parameters, visit);
 }
+/// Whether `is` says so of the operation, or of one in a program among its parameters.
+bool any_inside(Op op, bool (*is)(const Rules& rules));
 /// Whether the operation does anything besides its results, itself or in a program among its parameters.
 bool has_effect(Op op);
+/// Whether the operation acts each time it runs (Effect::acts), itself or in a program among its parameters.
+bool acts(Op op);
 /// Whether a program computes the equation: for its effect, or for an output that is needed.
 template <class IsNeeded>
 bool is_computed(const Equation& e, const IsNeeded& is_needed) {

@@ -273,8 +273,8 @@ TEST(ErrorTexts, OfBranchesNameTheExampleWhereAllSizesAreEqual) {
     for (const auto& [example, place] : {std::pair{0, 3}, {2, 0}, {3, 2}}) {
       Tensor bad = good.clone();
       bad[example][place] = 9;
-      if (error_of([&] { f(bad); }).empty()) continue;  // nobody takes this branch
       const std::string eager = error_of([&] { f(bad); });
+      if (eager.empty()) continue;  // nobody takes this branch
       EXPECT_EQ(error_of([&] { rc::trace(f)(good)({bad}); }), eager);
       EXPECT_EQ(error_of([&] { rc::compile(f)(bad); }), eager);
     }
