@@ -9,11 +9,19 @@ from string import Formatter
 from ._core import _debug
 from ._core import ValueError as _ValueError
 
-check_finite = _debug.check_finite
 _sink = None
 
 
-def print(format, *values, **named):
+def check_finite(x, name):
+    """A copy of the Tensor x. ValueError `check_finite: NAME is nan at [1,2] in example 3` where an element of x is NaN
+    or infinite; and where, on the way back of a derivative, an element of x's cotangent is.
+
+        y = rc.debug.check_finite(f(x), "y")
+    """
+    return _debug.check_finite(x, name)
+
+
+def print(format, /, *values, **named):
     """Prints a line: the format with a value in place of each `{}` or `{name}`; `{{` and `}}` are braces.
 
     Under vmap each example prints its own line, which says which example it is. Derivatives print the values without

@@ -26,7 +26,7 @@ Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(
 /// Whether the equation is computed once, when the function is made. A kernel fills large tensors in less memory.
 bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& is_known, const FoldOptions& options) {
   constexpr std::int64_t most_filled = 4096;
-  if (e.has_symbols || (e.rules->effect != Effect::no_effect && e.rules->effect != Effect::checks_values)) return false;
+  if (e.has_symbols || acts(e.op())) return false;
   if (e.rules->is_view && !options.folds_views) return false;
   const std::int64_t most = e.inputs.empty() ? std::min(most_filled, options.most_elements) : options.most_elements;
   const auto is_small = [&](Variable v) {

@@ -10,6 +10,7 @@
 #include "compile/plan_check.h"
 #include "compile/switches.h"
 #include "custom/call.h"
+#include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/called_program.h"
 #include "program/inlining.h"
@@ -154,9 +155,12 @@ struct CompiledCall {
 
 }  // namespace
 
-/// A program that draws runs under the transforms around it: they say what its examples draw.
+/// A program that draws runs under the transforms around it: they say what its examples draw. A program that prints
+/// becomes part of the program that is recorded, which prints at each call, also where no operand is of the recording.
 Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options) {
-  if (this_thread.innermost && draws(program)) return function::run_call(program, inputs);
+  const bool is_recorded = this_thread.recordings_of_programs > 0;
+  if ((this_thread.innermost && draws(program)) || (is_recorded && prints(program)))
+    return function::run_call(program, inputs);
   return ricci::apply(CompiledCall{program, options}, inputs);
 }
 

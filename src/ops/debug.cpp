@@ -248,6 +248,7 @@ struct FiniteCotangent {
   Type type(const Type& x) const { return x; }
   void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }
   Tensor transpose(const Tensor& ct) const {
+    const InLanesOf examples({&ct, 1});
     check_elements("check_finite", ct, AllFinite{of, true});
     return ct;
   }

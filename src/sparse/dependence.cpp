@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "control/operands.h"
@@ -153,11 +154,11 @@ bool is_true(const Value& question) {
   return *static_cast<const bool*>(array.data);
 }
 
-/// Which branch a question names; -1: it is not known.
-std::int64_t branch_of(const ValueRef& question) {
-  if (!question || question->type.shape.numel() != 1) return -1;
+/// Which branch a question names, as far as it is known.
+std::optional<std::int64_t> branch_of(const ValueRef& question) {
+  if (!question || question->type.shape.numel() != 1) return std::nullopt;
   if (question->type.dtype == DType::boolean) return is_true(*question) ? 1 : 0;
-  if (question->type.dtype != DType::int64) return -1;
+  if (question->type.dtype != DType::int64) return std::nullopt;
   return *static_cast<const std::int64_t*>(static_cast<const Array&>(*question).data);
 }
 
@@ -177,11 +178,12 @@ bool Pass::join(Dependence& into, const Dependence& other) {
 }
 
 Dependences Pass::one_of(const std::vector<Branch>& branches, const Dependences& operands, const Flags& wanted) {
-  const std::int64_t taken = branch_of(operands[0].number), count = std::ssize(branches);
-  if (taken >= count) runs::require_indices(wrap(operands[0].number), count);
+  const std::optional<std::int64_t> taken = branch_of(operands[0].number);
+  const std::int64_t count = std::ssize(branches);
+  if (taken && (*taken < 0 || *taken >= count)) runs::require_indices(wrap(operands[0].number), count);
   Dependences results;
   for (std::size_t b = 0; b < branches.size(); ++b) {
-    if (taken >= 0 && taken != static_cast<std::int64_t>(b)) continue;
+    if (taken && *taken != static_cast<std::int64_t>(b)) continue;
     Dependences inputs;
     for (const std::size_t operand : branches[b].operands) inputs.push_back(operands[operand]);
     Dependences of_branch = run(*branches[b].program, std::move(inputs), wanted);
@@ -239,9 +241,9 @@ Dependences Pass::turned(const Turns& turns, const Dependences& operands, const 
   for (; !turns.asks_each_example && done < followed && (turns.condition || most <= followed); ++done) {
     if (done == most) has_ended = true;
     else if (turns.condition) {
-      const std::int64_t goes_on = question();
-      if (goes_on < 0) break;
-      has_ended = goes_on == 0;
+      const std::optional<std::int64_t> goes_on = question();
+      if (!goes_on) break;
+      has_ended = *goes_on == 0;
     }
     if (has_ended) break;
     const std::int64_t row = turns.is_backward ? most - 1 - done : done;

@@ -74,6 +74,14 @@ std::vector<Named> bodies() {
          };
          return rc::fori_loop(0, 3, body, x);
        }},
+      {"loop over constants",
+       [](Tensor x) {
+         const auto body = [](Tensor i, Tensor y) {
+           rc::debug::print("turn {}", i);
+           return y * 2;
+         };
+         return x * rc::fori_loop(0, 3, body, rc::ones({}, rc::float64));
+       }},
       {"while_loop of some examples", while_below},
       {"while_loop with checkpoints",
        [=](Tensor x) { return rc::while_loop(below, step, x, {.checkpoint = rc::Checkpoints::sqrt}); }},
@@ -227,6 +235,22 @@ TEST(PrintedLines, OfAMappedProgramAreThoseOfTheMappedFunction) {
       EXPECT_EQ(lines(run), whole) << body.name << ", recorded";
       EXPECT_EQ(lines(compiled), whole) << body.name << ", compiled";
     }
+  }
+}
+
+/// A program has no operand of the recording there.
+TEST(PrintedLines, OfACompiledFunctionOfAConstantComeAtEachCall) {
+  const auto inner = rc::compile([](Tensor x) {
+    rc::debug::print("inner {}", x);
+    return x * 2;
+  });
+  const auto f = [=](Tensor x) { return x * inner(rc::tensor(3.)); };
+  const auto fast = rc::compile(f);
+  const rc::Program program = rc::trace(f)(rc::tensor(1.));
+  const Lines once{"inner 3"};
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_EQ(printed([&] { fast(rc::tensor(1.)); }), once) << call;
+    EXPECT_EQ(printed([&] { program({rc::tensor(1.)}); }), once) << call;
   }
 }
 

@@ -290,4 +290,20 @@ TEST(Debug, CheckFiniteLooksAtTheCotangentOnTheWayBack) {
   expect_close(rc::jvp(f, std::tuple{good}, std::tuple{good}).second, rc::tensor(1.5));
 }
 
+TEST(Debug, CheckFiniteLooksAtTheCotangentsOfTheExamplesInItsBranch) {
+  const auto f = [](Tensor x) {
+    const auto checked = [](Tensor y) { return sqrt(rc::debug::check_finite(y, "y")); };
+    return rc::cond(x >= 0, checked, [](Tensor y) { return y * 3; }, x);
+  };
+  const auto mapped = rc::vmap(rc::grad(f));
+  const Tensor good = rc::tensor({-1., 4., -2., 1.}), bad = rc::tensor({-1., 4., 0., 1.});
+  const std::string text =
+      "check_finite: the cotangent of y is inf in example 2; an operation between y and the result has this derivative "
+      "there";
+  expect_close(mapped(good), rc::tensor({3., 0.25, 3., 0.5}));
+  expect_close(rc::compile(mapped)(good), rc::tensor({3., 0.25, 3., 0.5}));
+  EXPECT_EQ(thrown_by([&] { mapped(bad); }), text);
+  EXPECT_EQ(thrown_by([&] { rc::compile(mapped)(bad); }), text);
+}
+
 }  // namespace

@@ -133,7 +133,8 @@ TEST(Sparsity, AtAPointHoldsForItsValues) {
     return rc::switch_case(floor(x[0]).to(rc::int64), std::tuple{same, same}, x);
   };
   EXPECT_EQ(jacobian_text(one_of_two, rc::at_point, rc::tensor({1., 2.})), "*.|.*");
-  EXPECT_THROW(rc::jacobian_sparsity(one_of_two, rc::at_point, rc::tensor({2., 2.})), rc::IndexError);
+  for (const double outside : {2., -1., -3.})
+    EXPECT_THROW(rc::jacobian_sparsity(one_of_two, rc::at_point, rc::tensor({outside, 2.})), rc::IndexError) << outside;
   const auto inside = [&](Tensor x) { return rc::jacobian_sparsity(branch, rc::at_point, x).to_dense(); };
   expect_error<rc::TransformError>(
       [&] { rc::vmap(inside)(rc::ones({2, 3})); },
