@@ -32,7 +32,7 @@ target_compile_options(ricci_headers PRIVATE -fno-tree-slp-vectorize)
 # of the time that -O3 takes, and calls are as fast. Files that know element types hold loops over elements; views do
 # nothing but be called. The first call of a compiled function takes its time in the generator of machine code. CMake
 # reads the files when it configures, as ./dev lets it do each time.
-set(rules "^(ops|control|custom|program|random|distributions|optim|ode|linear|io|compile)$")
+set(rules "^(ops|control|custom|program|random|distributions|optim|ode|linear|sample|io|compile)$")
 set(element_types "kind = Elementwise|reduction::|template <class T> (auto|T) |(Lanes|Wide)<|<float>|scalar::|visit_")
 set(calls "/ops/views.cpp|/program/element_sources.cpp|/compile/(function|native_function|lane_kernel|program_plan).cpp")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt layers REGEX "^[a-z]")

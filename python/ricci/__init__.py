@@ -35,7 +35,7 @@ def rebuild_tensor(elements, shape, dtype):
     return _core.rebuild_tensor(elements, shape, dtype)
 
 
-from . import debug, linalg, nn, ode, optim, solvers, sparse, special  # noqa: E402, F401: spaces of names
+from . import debug, linalg, nn, ode, optim, sample, solvers, sparse, special  # noqa: E402, F401: spaces of names
 
 # In place of the operations of these names, which they are too.
 fft, linear = _import_module(".fft", __name__), _import_module(".linear", __name__)

@@ -61,6 +61,7 @@ NB_MODULE(_core, m) {
   make_ode(m);
   make_sparse(m);
   make_linear(m);
+  make_sample(m);
   make_solvers(m);
   make_debug(m);
 }

@@ -18,6 +18,7 @@ void make_ode(nanobind::module_& m);          // ode.cpp
 void make_sparse(nanobind::module_& m);       // sparse.cpp
 void make_solvers(nanobind::module_& m);      // solvers.cpp
 void make_linear(nanobind::module_& m);       // linear.cpp
+void make_sample(nanobind::module_& m);       // sample.cpp
 void make_debug(nanobind::module_& m);        // debug.cpp
 
 }  // namespace ricci::python

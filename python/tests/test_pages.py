@@ -63,6 +63,10 @@ def test_the_program_of_the_page_on_differential_equations_prints_what_it_says(s
     expect_what_is_promised((source / "docs/19-differential-equations.md").read_text())
 
 
+def test_the_program_of_the_page_on_sampling_prints_what_it_says(source):
+    expect_what_is_promised((source / "docs/21-sampling.md").read_text())
+
+
 def test_the_programs_in_pytorch_give_the_same(source):
     page = (source / "docs/14-from-torch-func-in-python.md").read_text()
     answers, ours, compared = ANSWERS_OF_TORCH["programs"], {}, 0
