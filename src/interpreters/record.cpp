@@ -195,6 +195,7 @@ struct Undifferentiated {
   using kind = Explicit;
   static constexpr const char* name = "detach";
   static constexpr bool locally_constant = true;
+  static constexpr unsigned moves_elements = all_inputs;
 
   Type type(const Type& x) const { return x; }
   void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }

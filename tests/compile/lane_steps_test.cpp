@@ -64,6 +64,18 @@ program(a: f32[s0]) {
   }
 }
 
+// What has no derivative is a value like others where none is asked for any more.
+TEST_F(LaneSteps, ADetachedValueStaysInItsKernel) {
+  const auto f = [](const Tensor& x) { return sin(x).detach() * x + exp(x); };
+  const Tensor x = rc::rand({100});
+  for (const rc::Program& program :
+       {rc::trace(f)(x), rc::trace(rc::grad([&](const Tensor& x) { return f(x).sum(); }))(x)}) {
+    const rc::Program kernels = with_kernels(program);
+    EXPECT_EQ(kernels.equations(), 1U) << kernels;
+    expect_close(kernels({x}), program({x}));
+  }
+}
+
 // The paths are a number of the function's own, and no size of an input.
 TEST_F(LaneSteps, LanesMayBeANumberOfTheFunction) {
   const auto f = [](const Tensor& scale) {
@@ -189,9 +201,7 @@ TEST_F(LaneSteps, ErrorsOfValuesAreThoseOfTheOperation) {
 
 // The number of examples may be an index, too: the 10 in x[10] is not the number of ten examples.
 TEST_F(LaneSteps, ANumberOfExamplesMayBeAnIndexToo) {
-  const auto f = [](const Tensor& x) {
-    return rc::cat({x.slice(0, 9, 14) * x[10], sin(x[9] + x.slice(0, 10, 13))});
-  };
+  const auto f = [](const Tensor& x) { return rc::cat({x.slice(0, 9, 14) * x[10], sin(x[9] + x.slice(0, 10, 13))}); };
   for (const std::int64_t examples : {9, 10, 11, 13, 14}) {
     const Tensor x = rc::linspace(-1, 2, examples * 15, rc::float64).reshape({examples, 15});
     const auto fast = rc::compile(rc::vmap(f));
