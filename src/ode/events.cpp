@@ -63,7 +63,7 @@ Occurrence first_event(const Events& events, const Watch& watch, const Tableau& 
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto n = static_cast<std::int64_t>(i);
     const Tensor is_within = watch.crossed[n];
-    // One that is not within the step has a root all the same, at its end: so nothing is infinite that has a derivative.
+    // One that is not within the step has a root all the same, at its end, so that no derivative is infinite.
     const auto along = [event = events[i], method = &method, piece, is_within](const Tensor& part) {
       const Tensor t = piece.t + part * piece.h;
       return where(is_within, to(event.condition(t, value_within(*method, piece, t)), float64), part - 1);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ode/explicit_step.h"
+#include "ode/step.h"
 #include "ricci/ode/options.h"
 
 namespace ricci::ode {

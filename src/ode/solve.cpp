@@ -10,7 +10,8 @@
 #include <string>
 
 #include "ode/events.h"
-#include "ode/explicit_step.h"
+#include "ode/implicit_step.h"
+#include "ode/step.h"
 #include "ode/step_size.h"
 #include "ricci/control.h"
 #include "ricci/debug.h"
@@ -52,6 +53,7 @@ struct Progress {
   std::optional<Errors> errors;
   std::optional<Piece> piece;  // the last step
   std::optional<Watch> watch;
+  std::optional<Before> before;  // of a method that takes two steps
 };
 
 /// The conditions of events after a step from s to (t, y); none of them changed sign if it was not accepted.
@@ -69,20 +71,24 @@ std::optional<Piece> piece_of(const Problem& p, const Progress& s, const Tensor&
   return Piece{s.t, h, s.y, slopes_between(*p.method, slopes)};
 }
 
+Step step_over(const Problem& p, const Progress& s, const Tensor& end, const Tensor& h) {
+  const Span span{s.t, s.y, s.f, end, h};
+  if (s.before) return leapfrog_step(p.field, *s.before, span);
+  if (p.method->gamma != 0) return implicit_step(*p.method, p.field, p.tolerance, span);
+  return explicit_step(*p.method, p.field, span);
+}
+
 Progress constant_step(const Problem& p, const Progress& s) {
-  const Tensor next = s.steps + 1;
-  const Tensor end = where(ge(next, p.count), p.t1, p.t0 + p.direction * (to(next, float64) * p.options.dt.tensor));
-  const Tensor h = end - s.t;
-  const Step step = explicit_step(*p.method, p.field, s.t, s.y, s.f, end, h);
-  return {end,
-          step.y,
-          step.f,
-          s.size,
-          next,
-          s.rejected,
-          s.errors,
-          piece_of(p, s, h, step.slopes),
-          watched(p, s, end, step.y, true)};
+  Progress next = s;
+  next.steps = s.steps + 1;
+  next.t = where(ge(next.steps, p.count), p.t1, p.t0 + p.direction * (to(next.steps, float64) * p.options.dt.tensor));
+  const Tensor h = next.t - s.t;
+  const Step step = step_over(p, s, next.t, h);
+  next.y = step.y, next.f = step.f;
+  next.piece = piece_of(p, s, h, step.slopes);
+  next.watch = watched(p, s, next.t, step.y, true);
+  if (s.before) next.before = Before{s.t, s.y};
+  return next;
 }
 
 /// The one piece, or the other.
@@ -97,23 +103,21 @@ std::optional<Piece> chosen(const Tensor& condition, const std::optional<Piece>&
 Progress adaptive_step(const Problem& p, const Progress& s) {
   const Tensor left = abs(p.t1 - s.t), is_last = ge(s.size, left), size = where(is_last, left, s.size);
   const Tensor h = p.direction * size, end = where(is_last, p.t1, s.t + h);
-  const Step step = explicit_step(*p.method, p.field, s.t, s.y, s.f, end, h);
+  const Step step = step_over(p, s, end, h);
   const Tensor error = scaled_norm(p.tolerance, step.error, greater_size(s.y, step.y)), accepted = lt(error, 1);
-  Errors errors = *s.errors;
-  Tensor next = size.detach() * size_factor(p.options.step_sizes, p.method->order, error, accepted, errors);
-  if (p.longest.defined()) next = minimum(next, p.longest);
+  Progress next = s;
+  next.t = where(accepted, end, s.t);
+  next.y = where(accepted, step.y, s.y), next.f = where(accepted, step.f, s.f);
+  next.size = size.detach() * size_factor(p.options.step_sizes, p.method->error_order, error, accepted, *next.errors);
+  if (p.longest.defined()) next.size = minimum(next.size, p.longest);
   const Tensor smallest = 16 * std::numeric_limits<double>::epsilon() * abs(s.t.detach());
-  const Tensor stuck = logical_and(logical_not(accepted), le(next, smallest));
-  next = where(stuck, 0 * error, next);
-  return {where(accepted, end, s.t),
-          where(accepted, step.y, s.y),
-          where(accepted, step.f, s.f),
-          next,
-          s.steps + to(accepted, int64),
-          s.rejected + to(logical_not(accepted), int64),
-          errors,
-          chosen(accepted, piece_of(p, s, h, step.slopes), s.piece),
-          watched(p, s, end, step.y, accepted)};
+  const Tensor stuck = logical_and(logical_not(accepted), le(next.size, smallest));
+  next.size = where(stuck, 0 * error, next.size);
+  next.steps = s.steps + to(accepted, int64);
+  next.rejected = s.rejected + to(logical_not(accepted), int64);
+  next.piece = chosen(accepted, piece_of(p, s, h, step.slopes), s.piece);
+  next.watch = watched(p, s, end, step.y, accepted);
+  return next;
 }
 
 /// Whether an event ended it.
@@ -153,12 +157,14 @@ Progress advanced(const Shared& p, const Progress& s) {
 
 Progress begun(const Problem& p, const Tensor& y0) {
   const Tensor zero = zeros({}, int64);
-  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}, {}};
+  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}, {}, {}};
+  if (p.options.solver == LeapfrogMidpoint) s.before = Before{s.t, y0};
   if (p.count.defined()) s.size = ones({}, float64);
   else {
     const Time& given = p.options.first_step;
-    s.size = given.tensor.defined() ? time_of("first_step", given)
-                                    : first_step_size(p.tolerance, p.field, p.method->order, s.t, y0, s.f, p.direction);
+    s.size = given.tensor.defined()
+                 ? time_of("first_step", given)
+                 : first_step_size(p.tolerance, p.field, p.method->error_order, s.t, y0, s.f, p.direction);
     if (p.longest.defined()) s.size = minimum(s.size, p.longest);
     s.errors = Errors{ones({}, float64), ones({}, float64)};
   }
@@ -313,6 +319,9 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
                                   const Options& options, const std::vector<Event<tree::AnyTree>>& events) {
   const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
+  if (is_complex(dtype) && tableau_of(options.solver).gamma != 0)
+    raise<TypeError>("ode_solve: the state is " + tree::type_of(start) +
+                     "; an implicit solver takes real ones: make it one, for example with view_as_real");
   const Shared p =
       std::make_shared<Problem>(problem_of(field_of(f, y0, dtype), over_vectors(events, y0, dtype), t0, t1, options));
   Progress s = begun(*p, start);

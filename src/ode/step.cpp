@@ -1,14 +1,12 @@
 // Sums of slopes, weighted.
-#include "ode/explicit_step.h"
+#include "ode/step.h"
 
 #include <cstddef>
 
 #include "ricci/ops.h"
 
 namespace ricci::ode {
-namespace {
 
-/// Σ_j weights_j slopes_j; undefined if all weights are 0.
 Tensor weighted(const std::vector<double>& weights, const std::vector<Tensor>& slopes) {
   Tensor sum;
   for (std::size_t j = 0; j < weights.size(); ++j) {
@@ -19,10 +17,8 @@ Tensor weighted(const std::vector<double>& weights, const std::vector<Tensor>& s
   return sum;
 }
 
-}  // namespace
-
-Step explicit_step(const Tableau& method, const Field& field, const Tensor& t, const Tensor& y, const Tensor& f,
-                   const Tensor& end, const Tensor& h) {
+Step explicit_step(const Tableau& method, const Field& field, const Span& span) {
+  const auto& [t, y, f, end, h] = span;
   Step step;
   step.slopes = {f};
   for (std::size_t i = 1; i < method.a.size(); ++i) {
@@ -34,6 +30,11 @@ Step explicit_step(const Tableau& method, const Field& field, const Tensor& t, c
   step.slopes.push_back(step.f);
   if (!method.error.empty()) step.error = h * weighted(method.error, step.slopes);
   return step;
+}
+
+Step leapfrog_step(const Field& field, const Before& before, const Span& span) {
+  const Tensor y = before.y + (span.end - before.t) * span.f, f = field(span.end, y);
+  return {.y = y, .f = f, .error = {}, .slopes = {span.f, (y - span.y) / span.h, f}};
 }
 
 std::vector<Tensor> slopes_between(const Tableau& method, const std::vector<Tensor>& slopes) {

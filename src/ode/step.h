@@ -1,4 +1,4 @@
-// One step of an explicit Runge–Kutta method, and the polynomial between its ends. Knows nothing of step sizes.
+// One step of a method whose stages are explicit, and the polynomial between its ends. Knows nothing of step sizes.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,30 @@ struct Piece {
   std::vector<Tensor> slopes;  ///< those whose row of Tableau::dense is not empty
 };
 
+/// What a step goes over.
+struct Span {
+  Tensor t, y, f;  ///< where it begins; the state and its slope there
+  Tensor end, h;   ///< h: end - t
+};
+
 struct Step {
   Tensor y, f;                 ///< the state at the end, and its slope
   Tensor error;                ///< of y, estimated; undefined of a method without estimate
   std::vector<Tensor> slopes;  ///< all k_j
 };
 
-/// From (t, y), where the slope is f, to `end`, h later.
-Step explicit_step(const Tableau& method, const Field& field, const Tensor& t, const Tensor& y, const Tensor& f,
-                   const Tensor& end, const Tensor& h);
+/// Σ_j weights_j slopes_j; undefined if all weights are 0.
+Tensor weighted(const std::vector<double>& weights, const std::vector<Tensor>& slopes);
+
+Step explicit_step(const Tableau& method, const Field& field, const Span& span);
+
+/// The step before, of a method that takes two.
+struct Before {
+  Tensor t, y;  ///< where it began
+};
+/// From `before` over two steps, by the slope between them. Of the first step, before which there is none, that begins
+/// where this one does.
+Step leapfrog_step(const Field& field, const Before& before, const Span& span);
 
 /// Those of all slopes that a piece keeps.
 std::vector<Tensor> slopes_between(const Tableau& method, const std::vector<Tensor>& slopes);

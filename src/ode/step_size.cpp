@@ -13,8 +13,8 @@ Tensor scaled_norm(const Tolerance& tolerance, const Tensor& x, const Tensor& y)
 
 Tensor greater_size(const Tensor& y, const Tensor& other) { return maximum(abs(y), abs(other)); }
 
-Tensor first_step_size(const Tolerance& tolerance, const Field& field, int order, const Tensor& t, const Tensor& y,
-                       const Tensor& f, const Tensor& direction) {
+Tensor first_step_size(const Tolerance& tolerance, const Field& field, int error_order, const Tensor& t,
+                       const Tensor& y, const Tensor& f, const Tensor& direction) {
   const Tensor size = scaled_norm(tolerance, y, y), slope = scaled_norm(tolerance, f, y);
   const Tensor is_small = logical_or(lt(size, 1e-5), lt(slope, 1e-5));
   const Tensor trial = where(is_small, 1e-6, 0.01 * size / where(is_small, 1, slope));
@@ -22,12 +22,13 @@ Tensor first_step_size(const Tolerance& tolerance, const Field& field, int order
   const Tensor bend = scaled_norm(tolerance, after - f, y) / trial, greatest = maximum(slope, bend);
   const Tensor is_flat = le(greatest, 1e-15);
   const Tensor by_order =
-      where(is_flat, maximum(1e-6, 1e-3 * trial), pow(0.01 / where(is_flat, 1, greatest), 1. / order));
+      where(is_flat, maximum(1e-6, 1e-3 * trial), pow(0.01 / where(is_flat, 1, greatest), 1. / error_order));
   return minimum(100 * trial, by_order).detach();
 }
 
-Tensor size_factor(const StepSizes& sizes, int order, const Tensor& error, const Tensor& accepted, Errors& errors) {
-  const auto power = [order](const Tensor& x, double beta) { return pow(x, beta / order); };
+Tensor size_factor(const StepSizes& sizes, int error_order, const Tensor& error, const Tensor& accepted,
+                   Errors& errors) {
+  const auto power = [error_order](const Tensor& x, double beta) { return pow(x, beta / error_order); };
   const Tensor inverse = 1 / error;
   Tensor factor = sizes.safety * power(inverse, sizes.p + sizes.i + sizes.d);
   if (sizes.p + 2 * sizes.d != 0) factor = factor * power(errors.last, -(sizes.p + 2 * sizes.d));

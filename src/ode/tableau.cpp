@@ -12,7 +12,7 @@ Tableau with_cubic(Tableau method) {
   const std::size_t stages = method.b.size();
   method.dense.resize(stages + 1);
   for (std::size_t j = 0; j <= stages; ++j) {
-    const double weight = j < stages ? method.b[j] : 0, begins = j == 0, ends = j == stages;
+    const double weight = j < stages ? method.b[j] : method.gamma, begins = j == 0, ends = j == stages;
     if (weight != 0 || begins != 0 || ends != 0)
       method.dense[j] = {begins, 3 * weight - 2 * begins - ends, begins + ends - 2 * weight};
   }
@@ -21,28 +21,38 @@ Tableau with_cubic(Tableau method) {
 
 const Tableau& euler() {
   static const Tableau method =
-      with_cubic({.name = "Euler", .order = 1, .c = {0}, .a = {{}}, .b = {1}, .error = {}, .dense = {}});
+      with_cubic({.name = "Euler", .error_order = 1, .c = {0}, .a = {{}}, .b = {1}, .error = {}, .dense = {}});
   return method;
 }
 
 /// Heun's second-order method, with Euler's beside it.
 const Tableau& heun() {
-  static const Tableau method = with_cubic(
-      {.name = "Heun", .order = 2, .c = {0, 1}, .a = {{}, {1}}, .b = {0.5, 0.5}, .error = {0.5, -0.5, 0}, .dense = {}});
+  static const Tableau method = with_cubic({.name = "Heun",
+                                            .error_order = 2,
+                                            .c = {0, 1},
+                                            .a = {{}, {1}},
+                                            .b = {0.5, 0.5},
+                                            .error = {0.5, -0.5, 0},
+                                            .dense = {}});
   return method;
 }
 
 /// The explicit midpoint method, with Euler's beside it.
 const Tableau& midpoint() {
-  static const Tableau method = with_cubic(
-      {.name = "Midpoint", .order = 2, .c = {0, 0.5}, .a = {{}, {0.5}}, .b = {0, 1}, .error = {1, -1, 0}, .dense = {}});
+  static const Tableau method = with_cubic({.name = "Midpoint",
+                                            .error_order = 2,
+                                            .c = {0, 0.5},
+                                            .a = {{}, {0.5}},
+                                            .b = {0, 1},
+                                            .error = {1, -1, 0},
+                                            .dense = {}});
   return method;
 }
 
 /// The classical method of Kutta (1901).
 const Tableau& rk4() {
   static const Tableau method = with_cubic({.name = "RK4",
-                                            .order = 4,
+                                            .error_order = 4,
                                             .c = {0, 0.5, 0.5, 1},
                                             .a = {{}, {0.5}, {0, 0.5}, {0, 0, 1}},
                                             .b = {1. / 6, 1. / 3, 1. / 3, 1. / 6},
@@ -56,7 +66,7 @@ const Tableau& rk4() {
 const Tableau& tsit5() {
   static const Tableau method{
       .name = "Tsit5",
-      .order = 5,
+      .error_order = 5,
       .c = {0, 0.161, 0.327, 0.9, 0.98002554090450970, 1},
       .a = {{},
             {0.161},
@@ -84,7 +94,7 @@ const Tableau& tsit5() {
 const Tableau& dopri5() {
   static const Tableau method{
       .name = "Dopri5",
-      .order = 5,
+      .error_order = 5,
       .c = {0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1},
       .a = {{},
             {1. / 5},
@@ -143,7 +153,7 @@ const Tableau& dopri8() {
   };
   static const Tableau method{
       .name = "Dopri8",
-      .order = 8,
+      .error_order = 8,
       .c = {0, 1. / 18, 1. / 12, 1. / 8, 5. / 16, 3. / 8, 59. / 400, 93. / 200, 5490023248. / 9719169821, 13. / 20,
             1201146811. / 1299019798, 1, 1},
       .a = {{},
@@ -197,6 +207,65 @@ const Tableau& dopri8() {
   return method;
 }
 
+/// The values at the ends of a step, and its slopes, of which the second is that between the ends.
+const Tableau& leapfrog_midpoint() {
+  static const Tableau method =
+      with_cubic({.name = "LeapfrogMidpoint", .error_order = 2, .c = {0, 0}, .a = {{}, {}}, .b = {0, 1}});
+  return method;
+}
+
+const Tableau& implicit_euler() {
+  static const Tableau method = with_cubic(
+      {.name = "ImplicitEuler", .error_order = 2, .c = {0}, .a = {{}}, .b = {0}, .gamma = 1, .error = {-0.5, 0.5}});
+  return method;
+}
+
+/// Kværnø, Singly diagonally implicit Runge–Kutta methods with an explicit first stage, BIT 44, 2004.
+const Tableau& kvaerno3() {
+  static const auto made = [] {
+    constexpr double g = 0.43586652150;
+    const double a31 = (-4 * g * g + 6 * g - 1) / (4 * g), a32 = (1 - 2 * g) / (4 * g), b1 = (6 * g - 1) / (12 * g),
+                 b2 = -1 / ((24 * g - 12) * g), b3 = (-6 * g * g + 6 * g - 1) / (6 * g - 3);
+    return with_cubic({.name = "Kvaerno3",
+                       .error_order = 3,
+                       .c = {0, 2 * g, 1},
+                       .a = {{}, {g}, {a31, a32}},
+                       .b = {b1, b2, b3},
+                       .gamma = g,
+                       .error = {b1 - a31, b2 - a32, b3 - g, g}});
+  };
+  static const Tableau method = made();
+  return method;
+}
+
+/// The same.
+const Tableau& kvaerno5() {
+  static const auto made = [] {
+    constexpr double g = 0.26;
+    const std::vector<double> lower = {0.13855640231268224, 0, -0.04245337201752043, 0.02446657898003141,
+                                       0.61943039072480676};
+    const std::vector<double> b = {
+        0.13659751177640291, 0, -0.05496908796538376, -0.04118626728321046, 0.62993304899016403, 0.06962479448202728};
+    std::vector<double> error;
+    for (std::size_t j = 0; j < lower.size(); ++j) error.push_back(b[j] - lower[j]);
+    error.insert(error.end(), {b.back() - g, g});
+    return with_cubic({.name = "Kvaerno5",
+                       .error_order = 5,
+                       .c = {0, 0.52, 1.230333209967908, 0.8957659843500759, 0.43639360985864756, 1},
+                       .a = {{},
+                             {g},
+                             {0.13, 0.84033320996790809},
+                             {0.22371961478320505, 0.47675532319799699, -0.06470895363112615},
+                             {0.16648564323248321, 0.10450018841591720, 0.03631482272098715, -0.13090704451073998},
+                             lower},
+                       .b = b,
+                       .gamma = g,
+                       .error = error});
+  };
+  static const Tableau method = made();
+  return method;
+}
+
 }  // namespace
 
 const Tableau& tableau_of(Solver solver) {
@@ -208,6 +277,10 @@ const Tableau& tableau_of(Solver solver) {
     case Solver::Tsit5: return tsit5();
     case Solver::Dopri5: return dopri5();
     case Solver::Dopri8: return dopri8();
+    case Solver::LeapfrogMidpoint: return leapfrog_midpoint();
+    case Solver::ImplicitEuler: return implicit_euler();
+    case Solver::Kvaerno3: return kvaerno3();
+    case Solver::Kvaerno5: return kvaerno5();
   }
   __builtin_unreachable();
 }

@@ -37,8 +37,8 @@ struct StepSizes {
 /// Which change of sign counts.
 enum class Crossing : std::uint8_t { any, rising, falling };
 
-/// Of states of the type Y. A solution ends where `condition(t, y)`, 0-dim and real, becomes 0: at the first time that is within a step at whose
-/// ends the signs differ. A step in which it changes twice may pass over it.
+/// Of states of the type Y. A solution ends where `condition(t, y)`, 0-dim and real, becomes 0: at the first such time
+/// within a step at whose ends the signs differ. A step in which the sign changes twice may pass over it.
 ///   ode::ode_solve(falls, start, 0, 10, {}, {{[](Tensor, Ball b) { return b.height; }, ode::Crossing::falling}})
 template <class Y>
 struct Event {
@@ -50,7 +50,7 @@ struct Options {
   Solver solver = Tsit5;
   /// A step is accepted where the root mean square of error / (atol + rtol |y|) is below 1; of each element, |y| is the
   /// greater of before and after. Numbers, or Tensors that broadcast against the elements of y, one leaf after the
-  /// other.
+  /// other. An implicit solver's iterations end where they change y by a hundredth of this, in constant steps too.
   Tensor rtol = 1e-3, atol = 1e-6;
   Time dt = {};  ///< constant steps of this size, the last one what is left; else steps follow from the tolerance
   Time first_step = {};  ///< the size of the first step; else it is found from f and its change

@@ -37,11 +37,11 @@ using state_t = std::conditional_t<std::is_arithmetic_v<Y>, Tensor, tree::plain_
 /// Tensors; integers and values that are no Tensors stay as they are. `f(t, y)` gives a tree like y; its t is 0-dim, in
 /// y's real dtype. Time is counted in float64.
 /// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
-/// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own. ValueError if f gives another structure or
-/// other shapes, if the solver has no estimate of its error and there is no `dt`, if `save_at` is no vector or not in
-/// order; TypeError if f gives another dtype.
+/// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own.
+/// ValueError if f gives another structure or other shapes, if the solver has no estimate of its error and there is no
+/// `dt`, if `save_at` is no vector; TypeError if f gives another dtype, or of a complex state and an implicit solver.
 ///   auto solution = ode::ode_solve([](Tensor, Tensor y) { return -y; }, 1.0, 0, 2, {.rtol = 1e-6});
-///   solution.y                                                                                   // 0.135335 f32[]
+///   solution.y                                                                                   // 0.135335 f64[]
 template <class F, class Y>
 Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Time& t0, const Time& t1, const Options& options = {},
                                const std::vector<Event<state_t<Y>>>& events = {}) {

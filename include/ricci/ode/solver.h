@@ -6,7 +6,7 @@
 
 namespace ricci::ode {
 
-/// Explicit Runge–Kutta methods; the order is that of the error of y at t1 in the step's size.
+/// The order is that of the error of y at t1 in the step's size.
 enum class Solver : std::uint8_t {
   Euler,     ///< order 1; constant steps alone
   Heun,      ///< order 2, with an estimate of its error by Euler's method
@@ -15,6 +15,14 @@ enum class Solver : std::uint8_t {
   Tsit5,     ///< order 5, estimate of order 4: 6 slopes a step
   Dopri5,    ///< order 5, estimate of order 4: 6 slopes a step
   Dopri8,    ///< order 8, estimate of order 7: 13 slopes a step, for tolerances below about 1e-8 in float64
+  /// Order 2, y(t + h) = y(t - h) + 2 h f(t, y(t)); constant steps alone. Symplectic and reversible: energies neither
+  /// grow nor shrink. It is stable where f's Jacobian has imaginary eigenvalues of at most 1/h, and no others.
+  LeapfrogMidpoint,
+  // Implicit, for stiff equations: steps as long as y allows, whatever f's eigenvalues are. A step takes the Jacobian
+  // of f, by forward mode, dense, and Newton's iterations.
+  ImplicitEuler,  ///< order 1, estimate by the trapezoidal rule
+  Kvaerno3,       ///< order 3, estimate of order 2: 3 systems a step
+  Kvaerno5,       ///< order 5, estimate of order 4: 6 systems a step
 };
 using enum Solver;
 
