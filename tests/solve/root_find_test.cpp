@@ -216,6 +216,11 @@ TEST(RootFind, RefusesWhatItCannotSolve) {
       "root_find: bisection has one unknown, and here are 2; take another solver, or vmap for many equations of one "
       "unknown",
       {x});
+  const auto square = [](const Tensor& y) { return y * y - 2.; };
+  expect_values(solvers::root_find(square, 1).value, {std::sqrt(2)}, 1e-6);
+  expect_error<rc::TypeError>(
+      [&] { solvers::root_find(square, rc::tensor(1)); },
+      "root_find: the start is i64[], and integers and booleans are no unknowns; convert it to a floating dtype");
   const Tensor z = rc::zeros({2}, rc::complex64);
   expect_error<rc::TypeError>(
       [&] { solvers::root_find([](const Tensor& y) { return y; }, z); },

@@ -46,14 +46,19 @@ struct Options {
 /// A function of the unknown's elements.
 using VectorFunction = std::function<Tensor(const Tensor&)>;
 
+/// Throws TypeError if a start has Tensors, and all are of integers or booleans, which are no unknowns.
+void require_unknowns(const char* name, const tree::Walk& start);
+
 /// What the solver starts from: of a number, a Tensor in the dtype that `f` gives for it.
 template <class F, class X>
 function::tree_of_t<X> unknown_of(const char* name, const F& f, const X& initial) {
   using Tree = function::tree_of_t<X>;
+  Tree start(initial);
   if constexpr (std::is_same_v<Tree, Tensor>)
-    return function::unknown_of(name, call::any_function<call::result_t<F, Tree>, Tree>(f), tree::any(Tensor(initial)))
-        .template take<Tensor>();
-  else return initial;
+    start = function::unknown_of(name, call::any_function<call::result_t<F, Tree>, Tree>(f), tree::any(start))
+                .template take<Tensor>();
+  require_unknowns(name, call::walk(start));
+  return start;
 }
 
 /// `f` from a vector to a vector.
