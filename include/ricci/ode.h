@@ -10,9 +10,13 @@
 //
 // **Transforms** go through: a solution is differentiated by what f captures, mapped, compiled.
 //
+// **Noise**: sde_solve, ricci/ode/sde.h, along paths by keys, ricci/ode/brownian.h.
+//
 // Solvers: ricci/ode/solver.h. Tolerances, times to save at: ricci/ode/options.h.
 #pragma once
 
+#include "ricci/ode/brownian.h"
 #include "ricci/ode/options.h"
+#include "ricci/ode/sde.h"
 #include "ricci/ode/solve.h"
 #include "ricci/ode/solver.h"

@@ -5,8 +5,9 @@
     solution = ode.ode_solve(f, y0, 0, 2, solver="Dopri8", save_at=rc.linspace(0, 2, 21))
     solution.ys                                               # 21 states
 
-Solvers: "Euler", "Heun", "Midpoint", "RK4", "Tsit5", "Dopri5", "Dopri8". A solution is differentiated by what f captures,
-mapped, compiled.
+Solvers: "Euler", "Heun", "Midpoint", "RK4", "Tsit5", "Dopri5", "Dopri8", "LeapfrogMidpoint"; for stiff equations
+"ImplicitEuler", "Kvaerno3", "Kvaerno5". Of sde_solve: "EulerMaruyama", "Heun", "Milstein". A solution is differentiated by
+what f captures, mapped, compiled.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from typing import Any
 from ._core import Tensor, _ode
 
 ode_solve = _ode.ode_solve
+sde_solve = _ode.sde_solve
+brownian_path = _ode.brownian_path
 text_of = _ode.text_of
 
 

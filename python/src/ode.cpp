@@ -10,6 +10,9 @@
 
 #include "arguments.h"
 #include "callback.h"
+#include "dtypes.h"
+#include "ricci/default_dtype.h"
+#include "sizes.h"
 #include "transforms.h"
 #include "tree.h"
 #include "words.h"
@@ -19,9 +22,19 @@ namespace {
 
 using namespace ode;
 
-constexpr std::pair<const char*, Solver> solvers[] = {{"Euler", Euler},  {"Heun", Heun},   {"Midpoint", Midpoint},
-                                                      {"RK4", RK4},      {"Tsit5", Tsit5}, {"Dopri5", Dopri5},
-                                                      {"Dopri8", Dopri8}};
+constexpr std::pair<const char*, Solver> solvers[] = {{"Euler", Euler},
+                                                      {"Heun", Heun},
+                                                      {"Midpoint", Midpoint},
+                                                      {"RK4", RK4},
+                                                      {"Tsit5", Tsit5},
+                                                      {"Dopri5", Dopri5},
+                                                      {"Dopri8", Dopri8},
+                                                      {"LeapfrogMidpoint", LeapfrogMidpoint},
+                                                      {"ImplicitEuler", ImplicitEuler},
+                                                      {"Kvaerno3", Kvaerno3},
+                                                      {"Kvaerno5", Kvaerno5}};
+constexpr std::pair<const char*, SdeSolver> sde_solvers[] = {
+    {"EulerMaruyama", SdeSolver::EulerMaruyama}, {"Heun", SdeSolver::Heun}, {"Milstein", SdeSolver::Milstein}};
 constexpr std::pair<const char*, Crossing> crossings[] = {
     {"any", Crossing::any}, {"rising", Crossing::rising}, {"falling", Crossing::falling}};
 
@@ -44,6 +57,12 @@ Time time_from(nb::handle given) {
   return nb::cast<Tensor>(given);
 }
 
+nb::object solution_to(const Solution<Tree>& found) {
+  return nb::module_::import_("ricci.ode")
+      .attr("Solution")(found.t, given_back(found.y), found.ts, rebuild(found.ys), found.event, found.status,
+                        found.steps, found.rejected);
+}
+
 nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, const std::string& solver,
                      const Tensor& rtol, const Tensor& atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
                      double pcoeff, double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps,
@@ -59,11 +78,37 @@ nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, 
   options.throw_on_failure = throw_on_failure;
   std::vector<Event<Tree>> all_events;
   for (nb::handle event : events) all_events.push_back(event_from(event));
-  const Solution<Tree> found =
-      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), time_from(t0), time_from(t1), options, all_events);
-  return nb::module_::import_("ricci.ode")
-      .attr("Solution")(found.t, given_back(found.y), found.ts, rebuild(found.ys), found.event, found.status,
-                        found.steps, found.rejected);
+  return solution_to(
+      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), time_from(t0), time_from(t1), options, all_events));
+}
+
+Tensor brownian_path(const Key& key, const Tensor& t0, const Tensor& t1, const Tensor& t, nb::handle shape,
+                     std::int64_t levels, nb::handle dtype) {
+  Shape sizes;
+  for (nb::handle given : shape) {
+    Size size;
+    if (!size_from(given.ptr(), size)) throw TypeError("brownian_path: a shape is a tuple of ints");
+    sizes.push_back(size);
+  }
+  DType wanted = default_dtype();
+  if (!dtype.is_none() && !dtype_from(dtype.ptr(), wanted))
+    throw TypeError("brownian_path: dtype must be a dtype, such as rc.float32, not " + name_of_type(dtype.ptr()));
+  return BrownianPath{key, t0, t1, levels}(t, sizes, wanted);
+}
+
+nb::object sde_solve(nb::handle drift, nb::handle diffusion, nb::handle y0, nb::handle t0, nb::handle t1,
+                     const Key& key, nb::handle dt, const std::string& solver, const Tensor& save_at,
+                     std::int64_t levels, std::int64_t max_steps, const std::string& checkpoint,
+                     bool throw_on_failure) {
+  return solution_to(ode::sde_solve(Callback(drift, "sde_solve"), Callback(diffusion, "sde_solve"), tree_of(y0),
+                                    time_from(t0), time_from(t1), key,
+                                    {.solver = word_of(solver, sde_solvers, "sde_solve", "solver"),
+                                     .dt = time_from(dt),
+                                     .save_at = save_at,
+                                     .levels = levels,
+                                     .max_steps = max_steps,
+                                     .checkpoint = word_of(checkpoint, checkpoints, "sde_solve", "checkpoint"),
+                                     .throw_on_failure = throw_on_failure}));
 }
 
 }  // namespace
@@ -81,6 +126,17 @@ void make_ode(nb::module_& module) {
       "or are of the size dt. Events are conditions (t, y) -> Tensor, or tuples of one and a crossing, \"rising\" or "
       "\"falling\": the solution ends where "
       "one becomes 0. Under vmap each example takes its own steps.");
+  m.def("sde_solve", sde_solve, nb::arg("drift"), nb::arg("diffusion"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"),
+        nb::arg("key"), nb::kw_only(), nb::arg("dt"), nb::arg("solver") = "EulerMaruyama",
+        nb::arg("save_at").none() = nb::none(), nb::arg("levels") = 16, nb::arg("max_steps") = 1'000'000'000,
+        nb::arg("checkpoint") = "every_step", nb::arg("throw_on_failure") = false,
+        "The solution of dy = drift(t, y) dt + diffusion(t, y) dW, in steps of size dt, along the path that the key "
+        "says, the same for any dt: a Solution. Each element of y has its own element of W.");
+  m.def(
+      "brownian_path", brownian_path, nb::arg("key"), nb::arg("t0"), nb::arg("t1"), nb::arg("t"),
+      nb::arg("shape") = nb::make_tuple(), nb::arg("levels") = 16, nb::arg("dtype").none() = nb::none(),
+      "The value at time t of a Brownian path from 0 at t0: the same numbers at the same time, independent ones in all "
+      "elements of the shape.");
   m.def("text_of", &text_of, nb::arg("status"), "A status as a text: \"success\", \"max_steps_reached\", ...");
 }
 

@@ -11,6 +11,7 @@
 
 #include "ode/events.h"
 #include "ode/implicit_step.h"
+#include "ode/noise_step.h"
 #include "ode/step.h"
 #include "ode/step_size.h"
 #include "ricci/control.h"
@@ -24,15 +25,15 @@ namespace ricci::ode {
 namespace {
 
 /// The time in float64. Throws ValueError unless it is 0-dim.
-Tensor time_of(const char* name, const Time& time) {
+Tensor time_of(const char* call, const char* name, const Time& time) {
   if (!time.tensor.defined() || time.tensor.dim() != 0)
-    raise<ValueError>(std::string("ode_solve: ") + name + " is " + tree::type_of(time.tensor) +
-                      "; a time is one number");
+    raise<ValueError>(std::string(call) + ": " + name + " is " + tree::type_of(time.tensor) + "; a time is one number");
   return to(time.tensor, float64);
 }
 
 /// What does not change between steps.
 struct Problem {
+  const char* call;  // for errors
   const Tableau* method;
   Field field;
   Tensor t0, t1, direction;  // 1, or -1 where t1 is before t0
@@ -41,6 +42,7 @@ struct Problem {
   Options options;
   Events events;
   bool keeps_pieces;
+  std::optional<Noise> noise;
   Tensor count;                             // of constant steps; undefined: steps follow from errors
   std::optional<std::int64_t> known_count;  // the same, where it is known while a program is recorded
 };
@@ -54,6 +56,7 @@ struct Progress {
   std::optional<Piece> piece;  // the last step
   std::optional<Watch> watch;
   std::optional<Before> before;  // of a method that takes two steps
+  std::optional<Tensor> path;    // of noise, its value at t
 };
 
 /// The conditions of events after a step from s to (t, y); none of them changed sign if it was not accepted.
@@ -78,12 +81,19 @@ Step step_over(const Problem& p, const Progress& s, const Tensor& end, const Ten
   return explicit_step(*p.method, p.field, span);
 }
 
+/// The value of the noise's path at a time.
+Tensor path_at(const Noise& noise, const Tensor& t, const Tensor& y) {
+  return noise.path(t, y.shape(), real_dtype(y.dtype()));
+}
+
 Progress constant_step(const Problem& p, const Progress& s) {
   Progress next = s;
   next.steps = s.steps + 1;
   next.t = where(ge(next.steps, p.count), p.t1, p.t0 + p.direction * (to(next.steps, float64) * p.options.dt.tensor));
   const Tensor h = next.t - s.t;
-  const Step step = step_over(p, s, next.t, h);
+  if (s.path) next.path = path_at(*p.noise, next.t, s.y);
+  const Step step = s.path ? noise_step(*p.noise, p.field, {s.t, s.y, s.f, next.t, h}, *next.path - *s.path)
+                           : step_over(p, s, next.t, h);
   next.y = step.y, next.f = step.f;
   next.piece = piece_of(p, s, h, step.slopes);
   next.watch = watched(p, s, next.t, step.y, true);
@@ -157,18 +167,19 @@ Progress advanced(const Shared& p, const Progress& s) {
 
 Progress begun(const Problem& p, const Tensor& y0) {
   const Tensor zero = zeros({}, int64);
-  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}, {}, {}};
+  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}, {}, {}, {}};
   if (p.options.solver == LeapfrogMidpoint) s.before = Before{s.t, y0};
+  if (p.noise) s.path = zeros_like(real(y0));
   if (p.count.defined()) s.size = ones({}, float64);
   else {
     const Time& given = p.options.first_step;
     s.size = given.tensor.defined()
-                 ? time_of("first_step", given)
+                 ? time_of(p.call, "first_step", given)
                  : first_step_size(p.tolerance, p.field, p.method->error_order, s.t, y0, s.f, p.direction);
     if (p.longest.defined()) s.size = minimum(s.size, p.longest);
     s.errors = Errors{ones({}, float64), ones({}, float64)};
   }
-  s.piece = piece_of(p, s, zeros({}, float64), std::vector<Tensor>(p.method->a.size() + 1, zeros_like(s.f)));
+  s.piece = piece_of(p, s, zeros({}, float64), std::vector<Tensor>(p.method->dense.size(), zeros_like(s.f)));
   if (!p.events.empty()) {
     const Tensor values = values_of(p.events, s.t, y0);
     s.watch = Watch{values, zeros_like(values, boolean)};
@@ -192,60 +203,64 @@ Tensor status_of(const Problem& p, const Progress& s) {
 }
 
 /// `y`, and an error that says why where the status is not success.
-Tensor checked(const Tensor& y, const Tensor& status) {
-  const auto refused = [&](const Tensor& x, std::int64_t why, const char* name) {
-    return debug::check_finite(where(eq(status, why), std::nan(""), x), name);
+Tensor checked(const std::string& call, const Tensor& y, const Tensor& status) {
+  const auto refused = [&](const Tensor& x, std::int64_t why, const char* what) {
+    return debug::check_finite(where(eq(status, why), std::nan(""), x), call + what);
   };
-  Tensor result = refused(y, not_finite, "ode_solve: the state, or what f gave for it,");
-  result = refused(result, max_steps_reached, "ode_solve took max_steps steps and did not reach t1; y, which");
-  return refused(result, step_too_small, "ode_solve: steps became too small to meet the tolerance; y, which");
+  Tensor result = refused(y, not_finite, ": the state, or what f gave for it,");
+  result = refused(result, max_steps_reached, " took max_steps steps and did not reach t1; y, which");
+  return refused(result, step_too_small, ": steps became too small to meet the tolerance; y, which");
 }
 
-Problem problem_of(const Field& field, Events events, const Time& t0, const Time& t1, const Options& options) {
-  const Tableau& method = tableau_of(options.solver);
-  Problem p{.method = &method, .field = field, .options = options, .events = std::move(events)};
-  p.t0 = time_of("t0", t0), p.t1 = time_of("t1", t1);
-  p.direction = to(where(ge(p.t1, p.t0), 1, -1), float64);
-  if (options.max_step.tensor.defined()) p.longest = time_of("max_step", options.max_step);
-  p.tolerance = {options.rtol, options.atol};
-  p.keeps_pieces = options.save_at.defined() || !p.events.empty();
-  if (options.save_at.defined() && options.save_at.dim() != 1)
-    raise<ValueError>("ode_solve: save_at is " + tree::type_of(options.save_at) + "; give a vector of times");
-  const Time& dt = options.dt;
-  if (!dt.tensor.defined()) {
-    if (method.error.empty())
-      raise<ValueError>(std::string("ode_solve: ") + method.name +
-                        " has no estimate of its error; give the size of its steps, .dt = 0.01");
-    return p;
-  }
+/// Steps of a constant size.
+void set_count(Problem& p, const Time& t0, const Time& t1) {
+  const Time& dt = p.options.dt;
   // A step that is longer by a part of 1e-9 is better than one more that is as short.
   constexpr double slack = 1e-9;
   if (t0.number && t1.number && dt.number) {
     if (!(*dt.number > 0))
-      raise<ValueError>("ode_solve: dt is " + std::to_string(*dt.number) + "; it must be positive, also back in time");
+      raise<ValueError>(std::string(p.call) + ": dt is " + std::to_string(*dt.number) +
+                        "; it must be positive, also back in time");
     const double count = std::ceil(std::abs(*t1.number - *t0.number) / *dt.number - slack);
     p.known_count = static_cast<std::int64_t>(std::min(count, 1e18));
     p.count = full({}, *p.known_count, int64);
-    return p;
+    return;
   }
-  p.count = to(ceil(abs(p.t1 - p.t0) / time_of("dt", dt) - slack), int64).detach();
+  p.count = to(ceil(abs(p.t1 - p.t0) / time_of(p.call, "dt", dt) - slack), int64).detach();
+}
+
+Problem problem_of(const char* call, const Tableau& method, const Field& field, const Time& t0, const Time& t1,
+                   const Options& options) {
+  Problem p{.call = call, .method = &method, .field = field, .options = options};
+  p.t0 = time_of(call, "t0", t0), p.t1 = time_of(call, "t1", t1);
+  p.direction = to(where(ge(p.t1, p.t0), 1, -1), float64);
+  if (options.max_step.tensor.defined()) p.longest = time_of(call, "max_step", options.max_step);
+  p.tolerance = {options.rtol, options.atol};
+  p.keeps_pieces = options.save_at.defined();
+  if (options.save_at.defined() && options.save_at.dim() != 1)
+    raise<ValueError>(std::string(call) + ": save_at is " + tree::type_of(options.save_at) +
+                      "; give a vector of times");
+  if (options.dt.tensor.defined()) set_count(p, t0, t1);
+  else if (method.error.empty())
+    raise<ValueError>(std::string(call) + ": " + method.name +
+                      " has no estimate of its error; give the size of its steps, .dt = 0.01");
   return p;
 }
 
 /// Throws unless what f gave for a state is a tree like it, of the dtype that the state's vector has.
-void require_derivative(const tree::Walk& state, const tree::Walk& given, DType dtype) {
+void require_derivative(const char* call, const tree::Walk& state, const tree::Walk& given, DType dtype) {
   if (!tree::same_structure(state, given))
-    raise<ValueError>("ode_solve: the state is " + tree::to_string(state) + ", f gives " + tree::to_string(given) +
-                      "; f must give a tree like the state, its derivative by time");
+    raise<ValueError>(std::string(call) + ": the state is " + tree::to_string(state) + ", f gives " +
+                      tree::to_string(given) + "; f must give a tree like the state, its derivative by time");
   for (std::size_t i = 0; i < state.leaves.size(); ++i) {
     const Tensor &of_state = *state.leaves[i], &slope = *given.leaves[i];
     if (!of_state.defined() || !is_differentiable(of_state.dtype())) continue;
     const bool fits = slope.defined() && slope.shape() == of_state.shape();
     if (!fits)
-      raise<ValueError>("ode_solve: " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
-                        " in what f gives; the shapes must agree");
+      raise<ValueError>(std::string(call) + ": " + tree::described(state, i) + " in the state, " +
+                        tree::type_of(slope) + " in what f gives; the shapes must agree");
     if (promote(slope.dtype(), dtype) != dtype)
-      raise<TypeError>("ode_solve: " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
+      raise<TypeError>(std::string(call) + ": " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
                        " in what f gives; convert the state to that dtype, or what f computes with to the state's");
   }
 }
@@ -257,12 +272,12 @@ tree::AnyTree as_tree(const Tensor& vector, tree::AnyTree like) {
 }
 
 /// f over the vectors of states like `like`.
-Field field_of(const tree::AnyFunction& f, const tree::AnyTree& like, DType dtype) {
-  return [f = f.kept(), like, dtype](const Tensor& t, const Tensor& y) {
+Field field_of(const char* call, const tree::AnyFunction& f, const tree::AnyTree& like, DType dtype) {
+  return [call, f = f.kept(), like, dtype](const Tensor& t, const Tensor& y) {
     tree::AnyTree state = as_tree(y, like);
-    const tree::AnyTree slope = f(call::any_list(to(t, real_dtype(dtype)), state));
-    const tree::Walk given = call::walk(slope);
-    require_derivative(call::walk(like), given, dtype);
+    const tree::AnyTree slope = f(ricci::call::any_list(to(t, real_dtype(dtype)), state));
+    const tree::Walk given = ricci::call::walk(slope);
+    require_derivative(call, ricci::call::walk(like), given, dtype);
     return to(tree::ravel(given), dtype);
   };
 }
@@ -304,6 +319,33 @@ tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like) {
   return vmap([&](const Tensor& row) { return as_tree(row, like); })(rows);
 }
 
+/// From y0 on, a vector. `like`: the tree that it stands for.
+Solution<tree::AnyTree> solved(const Shared& p, const Tensor& y0, const tree::AnyTree& like) {
+  const Options& options = p->options;
+  const DType dtype = y0.dtype();
+  Progress s = begun(*p, y0);
+  Tensor times = zeros({0}, real_dtype(dtype)), values = zeros({0, y0.shape()[0]}, dtype);
+  if (options.save_at.defined()) {
+    times = options.save_at;
+    values = values_at(p, s, times);
+  }
+  s = advanced(p, s);
+  Occurrence end = end_of(p, s);
+  if (s.watch && options.save_at.defined())
+    values = where(unsqueeze(gt(p->direction * (to(times, float64) - end.t), 0), -1), std::nan(""), values);
+  Solution<tree::AnyTree> solution;
+  solution.status = status_of(*p, s);
+  if (options.throw_on_failure) end.y = checked(p->call, end.y, solution.status);
+  solution.t = to(end.t, real_dtype(dtype));
+  solution.y = as_tree(end.y, like);
+  solution.ts = times;
+  solution.ys = rows_as_trees(values, like);
+  solution.event = end.event;
+  solution.steps = s.steps;
+  solution.rejected = s.rejected;
+  return solution;
+}
+
 }  // namespace
 
 std::string text_of(std::int64_t status) {
@@ -319,32 +361,29 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
                                   const Options& options, const std::vector<Event<tree::AnyTree>>& events) {
   const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
-  if (is_complex(dtype) && tableau_of(options.solver).gamma != 0)
+  const Tableau& method = tableau_of(options.solver);
+  if (is_complex(dtype) && method.gamma != 0)
     raise<TypeError>("ode_solve: the state is " + tree::type_of(start) +
                      "; an implicit solver takes real ones: make it one, for example with view_as_real");
-  const Shared p =
-      std::make_shared<Problem>(problem_of(field_of(f, y0, dtype), over_vectors(events, y0, dtype), t0, t1, options));
-  Progress s = begun(*p, start);
-  Tensor times = zeros({0}, real_dtype(dtype)), values = zeros({0, start.shape()[0]}, dtype);
-  if (options.save_at.defined()) {
-    times = options.save_at;
-    values = values_at(p, s, times);
-  }
-  s = advanced(p, s);
-  Occurrence end = end_of(p, s);
-  if (s.watch && options.save_at.defined())
-    values = where(unsqueeze(gt(p->direction * (to(times, float64) - end.t), 0), -1), std::nan(""), values);
-  Solution<tree::AnyTree> solution;
-  solution.status = status_of(*p, s);
-  if (options.throw_on_failure) end.y = checked(end.y, solution.status);
-  solution.t = to(end.t, real_dtype(dtype));
-  solution.y = as_tree(end.y, y0);
-  solution.ts = times;
-  solution.ys = rows_as_trees(values, y0);
-  solution.event = end.event;
-  solution.steps = s.steps;
-  solution.rejected = s.rejected;
-  return solution;
+  Problem p = problem_of("ode_solve", method, field_of("ode_solve", f, y0, dtype), t0, t1, options);
+  p.events = over_vectors(events, y0, dtype);
+  p.keeps_pieces = p.keeps_pieces || !events.empty();
+  return solved(std::make_shared<Problem>(std::move(p)), start, y0);
+}
+
+Solution<tree::AnyTree> sde_solve(const tree::AnyFunction& drift, const tree::AnyFunction& diffusion,
+                                  const tree::AnyTree& y0, const Time& t0, const Time& t1, const Key& key,
+                                  const SdeOptions& o) {
+  const Tensor start = tree::ravel(call::walk(y0));
+  const DType dtype = start.dtype();
+  Problem p = problem_of("sde_solve", tableau_of(o.solver), field_of("sde_solve", drift, y0, dtype), t0, t1,
+                         {.dt = o.dt,
+                          .save_at = o.save_at,
+                          .max_steps = o.max_steps,
+                          .checkpoint = o.checkpoint,
+                          .throw_on_failure = o.throw_on_failure});
+  p.noise = Noise{o.solver, field_of("sde_solve", diffusion, y0, dtype), {key, p.t0, p.t1, o.levels}};
+  return solved(std::make_shared<Problem>(std::move(p)), start, y0);
 }
 
 }  // namespace runs

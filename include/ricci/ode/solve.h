@@ -33,6 +33,27 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
 template <class Y>
 using state_t = std::conditional_t<std::is_arithmetic_v<Y>, Tensor, tree::plain_t<Y>>;
 
+/// A function of time and state that gives the state's derivative.
+template <class State, class F>
+tree::AnyFunction slope_function(const F& f) {
+  static_assert(call::takes<F, Tensor, State>,
+                "ricci: the function of a differential equation must take the time and the state");
+  constexpr bool fits = std::is_convertible_v<call::result_t<F, Tensor, State>, State>;
+  static_assert(
+      !call::takes<F, Tensor, State> || fits,
+      "ricci: the function of a differential equation must return a tree of the state's type: its derivative");
+  return call::kept_function<State, Tensor, State>(f);
+}
+
+/// The solution with its C++ type again.
+template <class State>
+Solution<State> of_type(Solution<tree::AnyTree> found) {
+  return {found.t,     std::move(found.y).template take<State>(),
+          found.ts,    std::move(found.ys).template take<State>(),
+          found.event, found.status,
+          found.steps, found.rejected};
+}
+
 /// The solution of y' = f(t, y), y(t0) = y0 up to t1, which may be before t0. y0: any tree of floating or complex
 /// Tensors; integers and values that are no Tensors stay as they are. `f(t, y)` gives a tree like y; its t is 0-dim, in
 /// y's real dtype. Time is counted in float64.
@@ -46,20 +67,11 @@ template <class F, class Y>
 Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Time& t0, const Time& t1, const Options& options = {},
                                const std::vector<Event<state_t<Y>>>& events = {}) {
   using State = state_t<Y>;
-  static_assert(call::takes<F, Tensor, State>, "ricci: the function of ode_solve must take the time and the state");
-  constexpr bool fits = std::is_convertible_v<call::result_t<F, Tensor, State>, State>;
-  static_assert(!call::takes<F, Tensor, State> || fits,
-                "ricci: the function of ode_solve must return a tree of the state's type: its derivative by time");
   std::vector<Event<tree::AnyTree>> any_events;
   for (const auto& [condition, crossing] : events)
     any_events.push_back(
         {[condition](const Tensor& t, const tree::AnyTree& y) { return condition(t, y.as<State>()); }, crossing});
-  Solution<tree::AnyTree> found =
-      runs::ode_solve(call::kept_function<State, Tensor, State>(f), tree::any(State(y0)), t0, t1, options, any_events);
-  return {found.t,     std::move(found.y).template take<State>(),
-          found.ts,    std::move(found.ys).template take<State>(),
-          found.event, found.status,
-          found.steps, found.rejected};
+  return of_type<State>(runs::ode_solve(slope_function<State>(f), tree::any(State(y0)), t0, t1, options, any_events));
 }
 
 }  // namespace ricci::ode
