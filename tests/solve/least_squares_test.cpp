@@ -58,6 +58,10 @@ TEST(LeastSquares, FindsTheExamplesOfScipy) {
     expect_values(bounded.status, {solvers::converged});
     expect_values(bounded.value, {1.22437075, 1.5}, 1e-8);  // SciPy 1.17.1
     EXPECT_LT(bounded.residual.item<double>(), 1e-7);
+    const auto mirrored = solvers::least_squares([](const Tensor& x) { return rosenbrock(-x); }, doubles({-2, -2}),
+                                                 {.solver = solver, .upper = -lower});
+    expect_values(mirrored.value, {-1.22437075, -1.5}, 1e-8);
+    EXPECT_LE(mirrored.steps.item<int>(), bounded.steps.item<int>());
   }
 }
 

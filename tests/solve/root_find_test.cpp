@@ -76,6 +76,19 @@ TEST(RootFind, HasImplicitDerivatives) {
   }
 }
 
+TEST(RootFind, FindsWhereAFunctionFalls) {
+  auto all = finders();
+  all.emplace("bisection", solvers::bisection(1, 4));
+  for (const auto& [name, solver] : all) {
+    SCOPED_TRACE(name);
+    const auto root = [&solver = solver](const Tensor& a) {
+      return solvers::root_find([a](const Tensor& x) { return a - x * x; }, 1.5, {.solver = solver}).value;
+    };
+    expect_values(root(number(2)), {std::sqrt(2)}, 1e-7);
+    expect_values(rc::grad(root)(number(2)), {std::sqrt(0.125)}, 1e-7);
+  }
+}
+
 TEST(RootFind, NothingElseHasADerivative) {
   const auto rest = [](const Tensor& a) {
     const auto found = solvers::root_find([a](const Tensor& x) { return x * x - a; }, a);
