@@ -35,20 +35,39 @@ struct Direct {
 
 // ── derivatives of solutions: dx = a⁻¹ (db - da x), by the factors of the value ──
 
-/// x with a x = b of a positive a, of which l is the Cholesky factor. The derivative is by a and b; l follows from a.
-struct SolvedByCholesky : Function<SolvedByCholesky> {
-  static Tensor forward(const Tensor&, const Tensor& l, const Tensor& b) { return cholesky_solve(b, l); }
-  static void setup_context(Context& ctx, const std::tuple<Tensor, Tensor, Tensor>& inputs, const Tensor& x) {
-    ctx.save_for_backward(std::get<0>(inputs), std::get<1>(inputs), x);
+/// Which factor of a matrix is known, and whether a or its transpose is solved with.
+enum class By : std::uint8_t { cholesky, lu, lu_of_transpose };
+
+/// x with a x = b, or aᵀ x = b, by a factor of a. The derivative is by a and b; the factor follows from a. `pivots` are
+/// those of lu.
+struct SolvedByFactor : Function<SolvedByFactor> {
+  static Tensor forward(const Tensor&, const Tensor& factor, const Tensor& pivots, const Tensor& b, By by) {
+    if (by == By::cholesky) return cholesky_solve(b, factor);
+    return squeeze(lu_solve(factor, pivots, unsqueeze(b, 1), {.adjoint = by == By::lu_of_transpose}), 1);
   }
-  static std::tuple<Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
-    const Tensor x = ctx.saved(2), adjoint = apply(ctx.saved(0), ctx.saved(1), ct);
-    return {-outer(adjoint, x), Tensor(), adjoint};
+  static void setup_context(Context& ctx, const std::tuple<Tensor, Tensor, Tensor, Tensor, By>& inputs,
+                            const Tensor& x) {
+    const auto& [a, factor, pivots, b, by] = inputs;
+    ctx.save_for_backward(a, factor, pivots, x);
+    ctx.save_value(by);
   }
-  static Tensor jvp(Context& ctx, const Tensor& change_of_a, const Tensor&, const Tensor& change_of_b) {
-    return apply(ctx.saved(0), ctx.saved(1), change_of_b - matmul(change_of_a, ctx.saved(2)));
+  static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
+    const By by = ctx.value<By>(0);
+    const Tensor x = ctx.saved(3), adjoint = again(ctx, ct, by == By::lu ? By::lu_of_transpose : By::lu);
+    return {-(by == By::lu_of_transpose ? outer(x, adjoint) : outer(adjoint, x)), {}, {}, adjoint, {}};
+  }
+  static Tensor jvp(Context& ctx, const Tensor& change, const Tensor&, const Tensor&, const Tensor& change_of_b, By) {
+    const By by = ctx.value<By>(0);
+    const Tensor x = ctx.saved(3), moved = matmul(by == By::lu_of_transpose ? mT(change) : change, x);
+    return again(ctx, change_of_b - moved, by);
   }
   static constexpr bool generate_vmap_rule = true;
+
+ private:
+  static Tensor again(Context& ctx, const Tensor& b, By by) {
+    const bool is_symmetric = ctx.value<By>(0) == By::cholesky;
+    return apply(ctx.saved(0), ctx.saved(1), ctx.saved(2), b, is_symmetric ? By::cholesky : by);
+  }
 };
 
 /// Thomas's algorithm: elimination from the first row to the last, substitution back.
@@ -107,13 +126,17 @@ struct SolvedByElimination : Function<SolvedByElimination> {
 Tensor any_zero(const Tensor& x) { return (x == 0).any(); }
 
 Direct by_lu(const Tensor& a, const Tensor& b) {
-  const auto [x, info] = solve_ex(a, b);
-  return {x, info > 0};
+  if (a.is_complex() || b.is_complex()) {
+    const auto [x, info] = solve_ex(a, b);
+    return {x, info > 0};
+  }
+  const auto [factor, pivots, info] = lu_factor_ex(a.detach());
+  return {SolvedByFactor::apply(a, factor, pivots, b, By::lu), info > 0};
 }
 Direct by_cholesky(const Tensor& a, const Tensor& b) {
-  const auto [l, info] = cholesky_ex(a.detach());
-  if (a.is_complex()) return {cholesky_solve(b, cholesky_ex(a).first), info > 0};
-  return {SolvedByCholesky::apply(0.5 * (a + mT(a)), l, b), info > 0};
+  const auto [factor, info] = cholesky_ex(a.is_complex() ? a : a.detach());
+  if (a.is_complex() || b.is_complex()) return {cholesky_solve(b, factor), info > 0};
+  return {SolvedByFactor::apply(a, factor, zeros({0}, int32), b, By::cholesky), info > 0};
 }
 Direct by_tridiagonal(const Tridiagonal& a, const Tensor& b) {
   return {a.diagonal.is_complex() ? by_elimination(a.lower, a.diagonal, a.upper, b)
@@ -167,7 +190,10 @@ Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
   if (method == Method::sparse)
     return {ricci::sparse::solve(entries_of<Sparse>(a, method, "Sparse"), b,
                                  ricci::sparse::AnalysisOptions{.symmetric = a.tags.symmetric || a.tags.positive})};
-  const Tensor matrix = matrix_of(a, b), side = flatten(b, 0, -1);
+  Tensor matrix = matrix_of(a, b);
+  const DType dtype = promote(matrix.dtype(), b.dtype());
+  matrix = to(matrix, dtype);
+  const Tensor side = to(flatten(b, 0, -1), dtype);
   const auto of_matrix = [&]() -> Direct {
     if (method == Method::lu) return by_lu(matrix, side);
     if (method == Method::cholesky) return by_cholesky(matrix, side);

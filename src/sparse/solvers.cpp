@@ -169,7 +169,7 @@ Tensor round_of_gmres(const LinearOperator& a, const Tensor& residual, const Sol
       },
       State{with_row(nothing, zeros({1}, int64), flatten(residual / size, 0, -1)), zeros({kept, kept + 1}, dtype)});
   const Tensor first = cat({reshape(size, {1}), zeros({kept}, dtype)}, 0);
-  const Tensor of_each = matmul(pinv(mT(found.products)), first);  // [restart]
+  const Tensor of_each = lstsq(mT(found.products), first);  // [restart]
   return preconditioned(a, reshape(matmul(of_each, found.directions.slice(0, 0, kept)), residual.shape()));
 }
 
