@@ -15,6 +15,7 @@
 // Solvers: ricci/ode/solver.h. Tolerances, times to save at: ricci/ode/options.h.
 #pragma once
 
+#include "ricci/ode/backsolve.h"
 #include "ricci/ode/brownian.h"
 #include "ricci/ode/options.h"
 #include "ricci/ode/sde.h"

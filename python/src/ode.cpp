@@ -66,7 +66,7 @@ nb::object solution_to(const Solution<Tree>& found) {
 nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, const std::string& solver,
                      const Tensor& rtol, const Tensor& atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
                      double pcoeff, double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps,
-                     const std::string& checkpoint, nb::handle events, bool throw_on_failure) {
+                     const std::string& checkpoint, nb::handle events, nb::handle params, bool throw_on_failure) {
   Options options;
   options.solver = word_of(solver, solvers, "ode_solve", "solver");
   options.rtol = rtol, options.atol = atol;
@@ -76,6 +76,11 @@ nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, 
   options.max_steps = max_steps;
   options.checkpoint = word_of(checkpoint, checkpoints, "ode_solve", "checkpoint");
   options.throw_on_failure = throw_on_failure;
+  if (!params.is_none()) {
+    if (nb::len(events) != 0) throw ValueError("backsolve: a solution with params has no events");
+    return solution_to(
+        ode::backsolve(Callback(f, "backsolve"), tree_of(y0), time_from(t0), time_from(t1), tree_of(params), options));
+  }
   std::vector<Event<Tree>> all_events;
   for (nb::handle event : events) all_events.push_back(event_from(event));
   return solution_to(
@@ -121,11 +126,11 @@ void make_ode(nb::module_& module) {
       nb::arg("first_step").none() = nb::none(), nb::arg("max_step").none() = nb::none(), nb::arg("pcoeff") = 0.0,
       nb::arg("icoeff") = 1.0, nb::arg("dcoeff") = 0.0, nb::arg("save_at").none() = nb::none(),
       nb::arg("max_steps") = 100'000, nb::arg("checkpoint") = "every_step", nb::arg("events") = nb::make_tuple(),
-      nb::arg("throw_on_failure") = false,
+      nb::arg("params").none() = nb::none(), nb::arg("throw_on_failure") = false,
       "The solution of y' = f(t, y), y(t0) = y0 up to t1: a Solution. y is any tree. Steps follow from rtol and atol, "
       "or are of the size dt. Events are conditions (t, y) -> Tensor, or tuples of one and a crossing, \"rising\" or "
       "\"falling\": the solution ends where "
-      "one becomes 0. Under vmap each example takes its own steps.");
+      "one becomes 0. With params it is backsolve. Under vmap each example takes its own steps.");
   m.def("sde_solve", sde_solve, nb::arg("drift"), nb::arg("diffusion"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"),
         nb::arg("key"), nb::kw_only(), nb::arg("dt"), nb::arg("solver") = "EulerMaruyama",
         nb::arg("save_at").none() = nb::none(), nb::arg("levels") = 16, nb::arg("max_steps") = 1'000'000'000,

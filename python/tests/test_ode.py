@@ -81,6 +81,18 @@ def test_noise_goes_along_the_path_of_the_key(solver):
         assert (rc.vmap(f)(keys) / exact).log().abs().max().item() < (0.4 if solver == "EulerMaruyama" else 0.05)
 
 
+def test_the_adjoint_equation_gives_derivatives_by_params():
+    def end(params):
+        decays = lambda t, y, p: {"y": -p["rate"] * y["y"]}
+        found = ode.backsolve(decays, {"y": 2 * one()}, 0, 1.0, params, rtol=1e-9, atol=1e-9, solver="Dopri5")
+        return found.y["y"]
+
+    for f in (end, rc.compile(end)):
+        assert rc.grad(f)({"rate": 0.5 * one()})["rate"].item() == pytest.approx(-2 * math.exp(-0.5), abs=1e-7)
+    with pytest.raises(rc.ValueError, match="a solution with params has no events"):
+        ode.backsolve(lambda t, y, p: y, one(), 0, 1, one(), events=[lambda t, y: y])
+
+
 def test_its_status_says_how_it_ended():
     found = ode.ode_solve(lambda t, y: y * y, one(), 0, 2)
     assert found.status.item() == ode.Status.step_too_small

@@ -210,6 +210,64 @@ TEST(Ode, CheckpointsGiveTheSameDerivatives) {
   }
 }
 
+struct Coefficients {
+  Tensor friction, pull;
+};
+Pendulum swings_by(const Tensor& t, const Pendulum& p, const Coefficients& c) {
+  return {.angle = p.speed, .speed = -sin(p.angle) - c.friction * p.speed + c.pull * cos(t)};
+}
+
+TEST(Ode, TheAdjointEquationGivesTheDerivativesOfTheSteps) {
+  const ode::Options options{.rtol = 1e-10, .atol = 1e-10, .save_at = rc::tensor({0.5, 1.2, 2.}, rc::float64)};
+  const auto score = [](const ode::Solution<Pendulum>& s) {
+    return 2 * s.y.angle + s.y.speed + (s.ys.angle * s.ts).sum();
+  };
+  const auto back = [&](const Pendulum& y0, const Tensor& t0, const Tensor& t1, const Coefficients& c) {
+    return score(ode::backsolve(swings_by, y0, t0, t1, c, options));
+  };
+  const auto through = [&](const Pendulum& y0, const Tensor& t0, const Tensor& t1, const Coefficients& c) {
+    const auto f = [&](const Tensor& t, const Pendulum& p) { return swings_by(t, p, c); };
+    return score(ode::ode_solve(f, y0, t0, t1, options));
+  };
+  const auto gradients = [&](const auto& f) {
+    return [&](const Tensor& friction) {
+      const auto [y0, t0, t1, c] =
+          rc::grad<0, 1, 2, 3>(f)(start(), f64(0), f64(2.25), Coefficients{friction, f64(0.3)});
+      return rc::stack({y0.angle, y0.speed, t0, t1, c.friction, c.pull});
+    };
+  };
+  const Tensor expected = gradients(through)(f64(0.2)), found = gradients(back)(f64(0.2));
+  expect_close(back(start(), f64(0), f64(2.25), {f64(0.2), f64(0.3)}),
+               through(start(), f64(0), f64(2.25), {f64(0.2), f64(0.3)}));
+  expect_close(found, expected, 1e-7);
+  expect_close(rc::compile(gradients(back))(f64(0.2)), expected, 1e-7);
+  const Tensor frictions = rc::tensor({0.2, 1.}, rc::float64);
+  const auto mapped = [&](const Tensor& f) { return rc::vmap(gradients(back))(f); };
+  expect_close(mapped(frictions)[0], expected, 1e-7);
+  expect_close(rc::compile(mapped)(frictions), mapped(frictions), 1e-9);
+}
+
+TEST(Ode, TheAdjointEquationHasDerivativesItself) {
+  const auto end = [](const Tensor& a) {
+    const auto decays = [](const Tensor&, const Tensor& y, const Tensor& rate) { return -rate * y; };
+    return ode::backsolve(decays, 2.0, 0, 1, a, {.rtol = 1e-10, .atol = 1e-10}).y;
+  };
+  expect_close(rc::grad(rc::grad(end))(f64(0.5)), f64(2 * std::exp(-0.5)), 1e-7);
+  expect_close(rc::grad(end)(f64(0.5)), f64(-2 * std::exp(-0.5)), 1e-7);
+}
+
+TEST(Ode, TheAdjointEquationTakesParametersAlone) {
+  const Tensor a = f64(0.5);
+  const auto by_capture = [](const Tensor& rate) {
+    const auto decays = [rate](const Tensor&, const Tensor& y, const Tensor& none) { return -rate * y + none; };
+    return ode::backsolve(decays, 2.0, 0, 1, f64(0), {}).y;
+  };
+  EXPECT_THROW(rc::grad(by_capture)(a), rc::Error);
+  const auto constant = [](const Tensor&, const Tensor& y, const std::vector<Tensor>&) { return -y; };
+  const auto by_start = [&](const Tensor& y0) { return ode::backsolve(constant, y0, 0, 1, std::vector<Tensor>{}).y; };
+  expect_close(rc::grad(by_start)(a), f64(std::exp(-1)), 1e-3);
+}
+
 TEST(Ode, GoesBackInTime) {
   for_each_way([&](const ode::Options& options) {
     const Tensor y1 = exp(sin(f64(2)));
