@@ -218,17 +218,17 @@ class PlanFunction {
     bool lies_row_by_row = true;
     for (std::size_t axis = s.shape.size(); axis-- > 0; elements *= s.shape[axis])
       lies_row_by_row = lies_row_by_row && (s.strides[axis] == elements || s.shape[axis] == 1);
-    if (lies_row_by_row) copy_elements(pointer(s.to), pointer(s.from), elements * s.element_bytes, s.element_bytes);
+    if (lies_row_by_row) copy_elements(pointer(s.to), pointer(s.from), elements * element_bytes(s.dtype), s.dtype);
     else copy_axis(s, 0, pointer(s.from), count(0));
   }
   /// `row`: the number of the row in the result, of those along the axes before this one.
   void copy_axis(const CopyStep& s, std::size_t axis, Value from, Value row) {
     if (axis == s.shape.size()) {
-      const Value to = moved(pointer(s.to), b_.CreateMul(row, count(s.element_bytes)));
-      return copy_element(to, from, s.element_bytes);
+      const Value to = moved(pointer(s.to), b_.CreateMul(row, count(element_bytes(s.dtype))));
+      return copy_element(to, from, element_bytes(s.dtype));
     }
     repeat(s.shape[axis], [&](Value i) {
-      const Value next = moved(from, b_.CreateMul(i, count(s.strides[axis] * s.element_bytes)));
+      const Value next = moved(from, b_.CreateMul(i, count(s.strides[axis] * element_bytes(s.dtype))));
       copy_axis(s, axis + 1, next, b_.CreateAdd(b_.CreateMul(row, count(s.shape[axis])), i));
     });
   }
@@ -240,9 +240,9 @@ class PlanFunction {
         Value const place = b_.CreateAdd(b_.CreateMul(i, count(2)), b_.getInt64(of_pair));
         Value number = b_.CreateLoad(b_.getInt32Ty(), b_.CreateGEP(b_.getInt32Ty(), table, place));
         if (is_in_registers_) number = number_in(s.table, place);
-        return moved(base, b_.CreateMul(b_.CreateZExt(number, b_.getInt64Ty()), count(s.element_bytes)));
+        return moved(base, b_.CreateMul(b_.CreateZExt(number, b_.getInt64Ty()), count(element_bytes(s.dtype))));
       };
-      copy_element(element(0, to), element(1, from), s.element_bytes);
+      copy_element(element(0, to), element(1, from), element_bytes(s.dtype));
     });
   }
 
@@ -502,14 +502,14 @@ class PlanFunction {
     if (s.records) add_record(*s.records, i);
     Value const row = s.is_backward ? b_.CreateSub(b_.CreateSub(turns, count(1)), i) : static_cast<Value>(i);
     for (const RowCopy& copy : s.reads)
-      copy_elements(pointer(copy.row), row_of(copy, row), copy.bytes, copy.element_bytes);
+      copy_elements(pointer(copy.row), row_of(copy, row), copy.bytes, copy.dtype);
     run(s.body);
     for (const RowCopy& copy : s.writes)
-      copy_elements(row_of(copy, row), pointer(copy.row), copy.bytes, copy.element_bytes);
+      copy_elements(row_of(copy, row), pointer(copy.row), copy.bytes, copy.dtype);
     for (const CopyStep& copy : s.next) run(copy);
     if (is_in_registers_)
       for (const AlternatingState& state : s.states)
-        copy_elements(pointer(state.first), pointer(state.second), state.bytes, state.element_bytes);
+        copy_elements(pointer(state.first), pointer(state.second), state.bytes, state.dtype);
     i->addIncoming(b_.CreateAdd(i, count(1)), b_.GetInsertBlock());
     for (std::size_t k = 0; k < alternating.size() / 2; ++k) {
       const auto& [state, next] = states_[s.states[k].number];
@@ -621,10 +621,10 @@ class PlanFunction {
     return moved(pointer(copy.stack), b_.CreateMul(row, count(copy.step)));
   }
   /// In registers one by one, so that each may stand in a register of its own.
-  void copy_elements(Value to, Value from, std::int64_t bytes, std::int64_t element_bytes) {
+  void copy_elements(Value to, Value from, std::int64_t bytes, DType d) {
     if (!is_in_registers_) return copy_bytes(to, from, bytes);
-    for (std::int64_t i = 0; i < bytes; i += element_bytes)
-      copy_element(moved(to, count(i)), moved(from, count(i)), element_bytes);
+    for (std::int64_t i = 0; i < bytes; i += element_bytes(d))
+      copy_element(moved(to, count(i)), moved(from, count(i)), element_bytes(d));
   }
   void copy_bytes(Value to, Value from, std::int64_t bytes) {
     constexpr std::int64_t few = 256;
@@ -643,6 +643,7 @@ class PlanFunction {
     const std::int64_t done = bytes / part * part;
     copy_bytes(moved(to, count(done)), moved(from, count(done)), bytes - done);
   }
+  static std::int64_t element_bytes(DType d) { return static_cast<std::int64_t>(element_size(d)); }
   Value is_true(Value place) { return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), place), b_.getInt8(0)); }
 
   void run(const BranchStep& s) {

@@ -56,7 +56,7 @@ struct KernelStep {
 /// The elements of a strided view, row by row.
 struct CopyStep {
   Location from, to;
-  std::int64_t element_bytes;
+  DType dtype;
   std::vector<std::int64_t> shape, strides;  ///< strides in elements, of what is read
 };
 
@@ -64,7 +64,8 @@ struct CopyStep {
 /// and of the element that is read.
 struct MoveStep {
   Location from, to, table;
-  std::int64_t element_bytes, count;
+  DType dtype;
+  std::int64_t count;
 };
 
 /// Products of matrices by CBLAS, one for each member of a batch: a [m, k] times b [k, n] is c [m, n], row by row.
@@ -112,6 +113,7 @@ struct CheckStep {
 /// one behind the other.
 struct FillStep {
   Location takes_part, from, to;
+  DType dtype;
   std::int64_t groups, rows, row_bytes;
 };
 
@@ -140,7 +142,8 @@ struct CallStep {
 /// One row of a stack, the row that has the number of the turn.
 struct RowCopy {
   Location stack, row;
-  std::int64_t bytes, element_bytes;
+  std::int64_t bytes;
+  DType dtype;
   std::int64_t step;  ///< bytes from one row of the stack to the next
 };
 
@@ -154,7 +157,8 @@ struct TurnRecords {
 struct AlternatingState {
   std::size_t number;      ///< among all of the plan
   Location first, second;  ///< the loop begins at the first, and ends there
-  std::int64_t bytes, element_bytes;
+  std::int64_t bytes;
+  DType dtype;
 };
 
 /// A part of the workspace.

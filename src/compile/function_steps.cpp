@@ -281,7 +281,7 @@ class Planner {
     if (type(v).shape.numel() != 0) steps_.push_back({copy_step(type(v), *placed_[at(v)], to)});
   }
   static CopyStep copy_step(const Type& type, const Placed& from, const Location& to) {
-    CopyStep step{from.where, to, static_cast<std::int64_t>(element_size(type.dtype)), {}, {}};
+    CopyStep step{from.where, to, type.dtype, {}, {}};
     for (std::size_t i = 0; i < type.shape.size(); ++i) {
       step.shape.push_back(type.shape[i].raw());
       step.strides.push_back(from.strides[i]);
@@ -484,10 +484,10 @@ class Planner {
       from.push_back(whole_.constant(wrap(own)));
     }
     const Location to = replaces ? place_as_operand(e.outputs[0]) : place_result(e.outputs[0]);
-    const auto bytes = static_cast<std::int64_t>(element_size(type(e.outputs[0]).dtype));
+    const DType dtype = type(e.outputs[0]).dtype;
     for (std::size_t k = 0; k < tables.size(); ++k) {
       const auto length = static_cast<std::int64_t>(tables[k].size());
-      if (length > 0) steps_.push_back({MoveStep{from[k], to, whole_.table(tables[k]), bytes, length / 2}});
+      if (length > 0) steps_.push_back({MoveStep{from[k], to, whole_.table(tables[k]), dtype, length / 2}});
     }
   }
 
@@ -619,10 +619,9 @@ class Planner {
     const Location source = room(16, now_), row = room(bytes_of(in_rows), now_);
     const std::int64_t bytes = bytes_of(drawn) / count;
     LoopStep loop{.most_turns = count, .is_backward = false};
-    loop.reads.push_back({contiguous(e.inputs[0]), source, 16, 8, 16});
+    loop.reads.push_back({contiguous(e.inputs[0]), source, 16, sources.dtype, 16});
     loop.body = steps_of(program, {row_by_row(source, {sources.dtype, {2}})}, {row});
-    const auto element_bytes = static_cast<std::int64_t>(element_size(drawn.dtype));
-    loop.writes.push_back({place_result(e.outputs[0]), row, bytes, element_bytes, bytes});
+    loop.writes.push_back({place_result(e.outputs[0]), row, bytes, drawn.dtype, bytes});
     steps_.push_back({std::move(loop)});
     return true;
   }
@@ -634,7 +633,8 @@ class Planner {
     const std::int64_t rows = flags[flags.size() - 1].raw(), groups = flags.numel().raw() / rows;
     const std::int64_t row_bytes = bytes_of(type(e.inputs[1])) / (groups * rows);
     const Location takes_part = contiguous(e.inputs[0]), from = contiguous(e.inputs[1]);
-    steps_.push_back({FillStep{takes_part, from, place_result(e.outputs[0]), groups, rows, row_bytes}});
+    steps_.push_back({FillStep{takes_part, from, place_result(e.outputs[0]), type(e.inputs[1]).dtype, groups, rows,
+                               row_bytes}});
   }
 
   // ── elements in a row ──
@@ -807,7 +807,7 @@ class Planner {
     const Location beside = room(bytes, now_);
     if (bytes > small_bytes) {
       const std::size_t number = whole_.planned.plan.states++;
-      loop.states.push_back({number, where, beside, bytes, static_cast<std::int64_t>(element_size(out.dtype))});
+      loop.states.push_back({number, where, beside, bytes, out.dtype});
       turn.read.push_back(row_by_row({Location::In::state, number}, in));
       turn.made.push_back({Location::In::next_state, number});
     } else {
@@ -831,13 +831,13 @@ class Planner {
     for (const Stack& stack : parts.reads) {
       const Type& row = body.types[at(*input++)];
       const Location where = room(bytes_of(row), now_);
-      loop.reads.push_back({stack.where, where, bytes_of(row), element_bytes(row), stack.step});
+      loop.reads.push_back({stack.where, where, bytes_of(row), row.dtype, stack.step});
       turn.read.push_back(row_by_row(where, row));
     }
     for (const Stack& stack : parts.writes) {
       const Type& row = body.types[at(*output++)];
       turn.made.push_back(room(bytes_of(row), now_));
-      loop.writes.push_back({stack.where, turn.made.back(), bytes_of(row), element_bytes(row), stack.step});
+      loop.writes.push_back({stack.where, turn.made.back(), bytes_of(row), row.dtype, stack.step});
     }
     for (const Variable v : parts.streams) {
       const Type& place = body.types[at(*input++)];
@@ -862,7 +862,6 @@ class Planner {
     loop.condition = steps_of(condition, state, {loop.truth});
     --whole_.loops;
   }
-  static std::int64_t element_bytes(const Type& type) { return static_cast<std::int64_t>(element_size(type.dtype)); }
 
   /// Where the state stands while the loop runs, and what is copied to `results` then. A large state stands there all
   /// the time.

@@ -115,12 +115,12 @@ class Key {
         sizes, copies, slots, totals, copied);
   }
   void add(const CopyStep& s) {
-    const auto& [from, to, element_bytes, shape, strides] = s;
-    all(from, to, element_bytes, shape, strides);
+    const auto& [from, to, dtype, shape, strides] = s;
+    all(from, to, dtype, shape, strides);
   }
   void add(const MoveStep& s) {
-    const auto& [from, to, table, element_bytes, count] = s;
-    all(from, to, table, element_bytes, count);
+    const auto& [from, to, table, dtype, count] = s;
+    all(from, to, table, dtype, count);
   }
   void add(const PlacesStep::Index& index) {
     const auto& [where, strides, size, step] = index;
@@ -138,8 +138,8 @@ class Key {
     if (reals) all(reals->low, reals->high);
   }
   void add(const FillStep& s) {
-    const auto& [takes_part, from, to, groups, rows, row_bytes] = s;
-    all(takes_part, from, to, groups, rows, row_bytes);
+    const auto& [takes_part, from, to, dtype, groups, rows, row_bytes] = s;
+    all(takes_part, from, to, dtype, groups, rows, row_bytes);
   }
   void add(const RunningStep& s) {
     const auto& [from, to, from_type, total_type, to_type, word, is_backward, outer, count, inner] = s;
@@ -162,16 +162,16 @@ class Key {
     all(number, in, out);
   }
   void add(const RowCopy& copy) {
-    const auto& [stack, row, size, element_size, step] = copy;
-    all(stack, row, size, element_size, step);
+    const auto& [stack, row, size, dtype, step] = copy;
+    all(stack, row, size, dtype, step);
   }
   void add(const TurnRecords& records) {
     const auto& [size, offset] = records;
     all(size, offset);
   }
   void add(const AlternatingState& state) {
-    const auto& [number, first, second, size, element_size] = state;
-    all(number, first, second, size, element_size);
+    const auto& [number, first, second, size, dtype] = state;
+    all(number, first, second, size, dtype);
   }
   void add(const WorkspacePart& part) {
     const auto& [offset, size] = part;

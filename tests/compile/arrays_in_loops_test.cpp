@@ -50,11 +50,13 @@ struct BytesOfStep {
   const rc::compiled::PlannedFunction& of;
 
   std::int64_t operator()(const rc::compiled::CopyStep& s) const {
-    std::int64_t bytes = s.element_bytes;
+    std::int64_t bytes = static_cast<std::int64_t>(rc::element_size(s.dtype));
     for (const std::int64_t size : s.shape) bytes *= size;
     return bytes;
   }
-  std::int64_t operator()(const rc::compiled::MoveStep& s) const { return s.element_bytes * s.count; }
+  std::int64_t operator()(const rc::compiled::MoveStep& s) const {
+    return static_cast<std::int64_t>(rc::element_size(s.dtype)) * s.count;
+  }
   std::int64_t operator()(const rc::compiled::PlacesStep& s) const {
     std::int64_t bytes = static_cast<std::int64_t>(rc::element_size(s.dtype));
     for (const std::int64_t size : s.shape) bytes *= size;
