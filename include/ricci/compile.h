@@ -36,6 +36,8 @@ struct ExportOptions {
   /// Which arguments have examples along axis 0: `0` or `rc::none`, or a tree over the arguments, as `in_dims` of vmap.
   /// All of them have one number of examples, `s0`, which the functions in C take as their first parameter.
   Dims open = none;
+  /// What the function is written for, as `export_object` (ricci/export.h) lists it; "": the machine that runs.
+  std::string target = {};
 };
 
 namespace compiled {

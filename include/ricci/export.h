@@ -18,9 +18,9 @@ inline constexpr bool is_compiled<Compiled<F>> = true;
 /// object. The header says what the parameters are: the arrays of the arguments, those of the results (then new values
 /// of the arguments that f writes to), and a workspace of a fixed size. The function allocates nothing, throws nothing,
 /// and keeps nothing between calls. It needs C's library alone, and a CBLAS where the header says so: for products of
-/// large matrices. It runs on the calling thread, on processors like this one. Results have the bits of f's, but for
-/// sums of many elements, products of matrices, functions that are calls of C's library (pow, erf, lgamma), and sin and
-/// cos of large angles: those may round another way.
+/// large matrices. It runs on the calling thread, on processors like this one, or on those of `.target`. Results have
+/// the bits of f's, but for sums of many elements, products of matrices, functions that are calls of C's library (pow,
+/// erf, lgamma), and sin and cos of large angles: those may round another way.
 /// NotImplementedError, with its name and a remedy, for what has no code but the library's (sort, svd, convolutions,
 /// draws from a generator). ValueError where the last part is no name in C, or a file cannot be written: none is there.
 ///   auto step = rc::compile(rc::jacfwd(arm)); rc::export_object(step, "arm_jacobian", angles);
@@ -45,6 +45,11 @@ void export_object(const F&, const std::string&, const A&...) {
 /// `.open` names another axis than 0, or arguments of different numbers of examples. NotImplementedError, with the
 /// operation's name, where examples may know of each other, as in a mean over them.
 ///   rc::export_object(rc::compile(rc::vmap(rc::jacfwd(arm))), "arm_jacobian", {.open = 0}, angles);  // [examples, 7]
+/// `.target` is another processor than this one: "x86-64-v2", "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512) or "aarch64",
+/// each under Linux. The object has no instruction that these lack. Results may round another way than f's, by as much
+/// as the C library's functions that it calls. ValueError for another name; NotImplementedError for float16 on
+/// x86-64-v2, which has no instructions for it.
+///   rc::export_object(step, "arm_jacobian", {.target = "aarch64"}, angles);
 template <class F, class... A>
 void export_object(const Compiled<F>& f, const std::string& path, const ExportOptions& options, const A&... args) {
   f.export_to(path, options, args...);

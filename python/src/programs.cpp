@@ -107,8 +107,9 @@ struct PythonCompiled {
     });
   }
   /// `open`: of the arguments that have no names.
-  void export_to(const std::string& path, nb::args arguments, nb::handle open, nb::kwargs named) const {
-    ExportOptions options{.open = dims_from(open, "open")};
+  void export_to(const std::string& path, nb::args arguments, nb::handle open, const std::string& target,
+                 nb::kwargs named) const {
+    ExportOptions options{.open = dims_from(open, "open"), .target = target};
     if (!open.is_none() && PyDict_GET_SIZE(named.ptr())) options.open = {options.open, none};
     const auto write = [&](compiled::CallRun& run, Tree& given) {
       Tree result = *static_cast<const Tree*>(run.result());
@@ -196,16 +197,17 @@ void make_programs(nb::module_& m) {
   show_function(compiled);
   m.def(
       "export_object",
-      [](const PythonCompiled& f, const std::string& path, nb::args arguments, nb::object open, nb::kwargs named) {
-        f.export_to(path, arguments, open, named);
-      },
-      nb::arg("f"), nb::arg("path"), nb::arg("args"), nb::arg("open") = nb::none(), nb::arg("kwargs"),
+      [](const PythonCompiled& f, const std::string& path, nb::args arguments, nb::object open,
+         const std::string& target, nb::kwargs named) { f.export_to(path, arguments, open, target, named); },
+      nb::arg("f"), nb::arg("path"), nb::arg("args"), nb::arg("open") = nb::none(), nb::arg("target") = "",
+      nb::arg("kwargs"),
       "Writes `path`.o, `path`.h and `path`.hpp (for C++20): the compiled function, for arguments like these, as a\n"
       "function in C that needs nothing of this library. NotImplementedError for operations that have no code but the "
       "library's; ValueError\n"
       "where the path's last part is no name in C or a file cannot be written. `open`, as in_dims of vmap: 0 for each\n"
       "argument that has examples along axis 0. Then the function takes any number of them, its first parameter s0;\n"
-      "ValueError where f decides by their number, NotImplementedError where they may know of each other.");
+      "ValueError where f decides by their number, NotImplementedError where they may know of each other.\n"
+      "`target`: another processor than this one, \"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\" or \"aarch64\".");
   m.def("set_compile_cache", &set_compile_cache, nb::arg("folder"), nb::kw_only(),
         nb::arg("most_bytes") = default_compile_cache_bytes,
         "Keeps the machine code of compiled functions in the folder, for later processes; an empty path: nowhere. Docs "

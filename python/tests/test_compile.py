@@ -228,6 +228,16 @@ def test_functions_are_exported_to_c(tmp_path):
         rc.export_object(rc.compile(lambda x: rc.sort(x)[0]), str(tmp_path / "f"), x)
 
 
+def test_functions_are_exported_for_other_processors(tmp_path):
+    fast, x = rc.compile(lambda x: rc.sin(x).sum()), rc.linspace(0, 1, 50)
+    for target, machine in (("aarch64", 183), ("x86-64-v3", 62)):
+        rc.export_object(fast, str(tmp_path / "model"), x, target=target)
+        assert "for the target " + target in (tmp_path / "model.h").read_text()
+        assert (tmp_path / "model.o").read_bytes()[18] == machine  # e_machine of ELF
+    with pytest.raises(ValueError, match='no target "arm"'):
+        rc.export_object(fast, str(tmp_path / "model"), x, target="arm")
+
+
 def test_exported_functions_take_any_number_of_examples(tmp_path):
     def f(w, x):
         return rc.sin(x @ w)

@@ -20,6 +20,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string_view>
 
 #include "code/words.h"
 
@@ -56,21 +58,41 @@ std::uint8_t* Sections::allocateDataSection(std::uintptr_t size, unsigned alignm
 
 namespace {
 
-llvm::Expected<llvm::orc::JITTargetMachineBuilder> target_builder(const char* processor) {
+bool knows_this_machine() {
   static const bool is_known = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
-  if (!is_known)
+  return is_known;
+}
+/// The processors of targets, as far as LLVM was built with them.
+void know_others() {
+#define RICCI_KNOW(name)                                                                                  \
+  LLVMInitialize##name##TargetInfo(), LLVMInitialize##name##Target(), LLVMInitialize##name##TargetMC(), \
+      LLVMInitialize##name##AsmPrinter()
+#if LLVM_HAS_X86_TARGET
+  RICCI_KNOW(X86);
+#endif
+#if LLVM_HAS_AARCH64_TARGET
+  RICCI_KNOW(AArch64);
+#endif
+#undef RICCI_KNOW
+}
+
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> target_builder(const Machine& of) {
+  if (of.triple) know_others();
+  else if (!knows_this_machine())
     return llvm::make_error<llvm::StringError>("LLVM does not know this machine", llvm::inconvertibleErrorCode());
-  if (!processor) return llvm::orc::JITTargetMachineBuilder::detectHost();
-  llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(llvm::sys::getProcessTriple())};
-  builder.setCPU(processor);
+  if (!of.processor) return llvm::orc::JITTargetMachineBuilder::detectHost();
+  llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(of.triple ? of.triple : llvm::sys::getProcessTriple())};
+  builder.setCPU(of.processor);
   return builder;
 }
 
-/// This thread's: every call asks for the same processor. Null, with the reason, where LLVM knows no code for it.
+/// This thread's. Null, with the reason, where LLVM knows no code for it.
 std::unique_ptr<llvm::TargetMachine>& target(const Machine& of, std::string& error) {
-  thread_local std::unique_ptr<llvm::TargetMachine> machine;
+  const auto name = [](const char* x) { return std::string_view(x ? x : ""); };
+  thread_local std::map<std::pair<std::string_view, std::string_view>, std::unique_ptr<llvm::TargetMachine>> machines;
+  std::unique_ptr<llvm::TargetMachine>& machine = machines[{name(of.triple), name(of.processor)}];
   if (machine) return machine;
-  auto builder = target_builder(of.processor);
+  auto builder = target_builder(of);
   if (!builder) return error = llvm::toString(builder.takeError()), machine;
   // Where a function returns, LLVM would clear the upper halves of registers, also of those that the function keeps for
   // its caller. Instead, `clear_upper_halves` is called wherever code of others goes on.
@@ -149,10 +171,31 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, const Machine& machin
 
 }  // namespace
 
+namespace {
+/// Where a processor has no instruction, LLVM calls a function. Empty where C's library has all of these.
+std::string called_beyond_c(const llvm::Module& module, llvm::StringRef bytes) {
+  static constexpr llvm::StringLiteral of_c[] = {"fma", "fmaf", "memcpy", "memmove", "memset"};
+  auto object = llvm::object::ObjectFile::createObjectFile({bytes, module.getName()});
+  if (!object) return llvm::toString(object.takeError());
+  for (const llvm::object::SymbolRef& symbol : (*object)->symbols()) {
+    const bool is_called = (llvm::cantFail(symbol.getFlags()) & llvm::object::SymbolRef::SF_Undefined) != 0;
+    const llvm::StringRef name = llvm::cantFail(symbol.getName());
+    const bool is_known = name.empty() || module.getNamedValue(name) || llvm::is_contained(of_c, name);
+    if (is_called && !is_known) return name.str();
+  }
+  return {};
+}
+}  // namespace
+
 void write_object(llvm::Module& module, const Machine& machine, ObjectFile& file) {
   const llvm::SmallVector<char, 0> bytes = object_of(module, machine, file.error);
+  if (!file.error.empty()) return;
   file.bytes.assign(bytes.begin(), bytes.end());
-  if (file.error.empty()) file.processor = target(machine, file.error)->getTargetCPU().str();
+  file.processor = target(machine, file.error)->getTargetCPU().str();
+  if (const std::string name = called_beyond_c(module, file.bytes); !name.empty())
+    file.error = "code for " + file.processor + " calls " + name +
+                 ", which is no function of C's library: the processor has no such instruction (of float16, mostly); "
+                 "take another target";
 }
 
 namespace {

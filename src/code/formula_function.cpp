@@ -24,7 +24,7 @@ llvm::Function* write_formula(llvm::Module& module, const CalledFunction& from, 
                                                    llvm::Function::InternalLinkage, "elementary", module);
   set_attributes(*f, machine);
   f->addFnAttr(llvm::Attribute::NoInline);
-  f->setCallingConv(llvm::CallingConv::Intel_OCL_BI);  // half of the vector registers survive a call
+  f->setCallingConv(inner_convention(module));
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", f));
   std::map<Node, llvm::Value*> values;
   for (const Node n : graph.order(wanted)) {

@@ -60,7 +60,7 @@ llvm::Function* Rows::function(const std::string& name, const Write& write) {
   auto* const f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, caller->getParent());
   f->addFnAttrs(llvm::AttrBuilder(b_.getContext(), caller->getAttributes().getFnAttrs()));
   f->addFnAttr(llvm::Attribute::NoInline);
-  f->setCallingConv(llvm::CallingConv::Intel_OCL_BI);  // half of the vector registers survive a call
+  f->setCallingConv(inner_convention(*f->getParent()));
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", f));
   write(f->getArg(0),

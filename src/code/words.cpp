@@ -3,6 +3,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,13 @@ void set_attributes(llvm::Function& f, const Machine& machine) {
   f.addFnAttr("min-legal-vector-width", bits);
   f.addFnAttr("prefer-vector-width", bits);
   f.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+llvm::CallingConv::ID inner_convention(const llvm::Module& module) {
+  const llvm::Triple target(module.getTargetTriple());
+  return target.isX86()       ? llvm::CallingConv::Intel_OCL_BI
+         : target.isAArch64() ? llvm::CallingConv::AArch64_VectorCall
+                              : llvm::CallingConv::C;
 }
 
 std::string name_of_hole(std::size_t callee) { return "callee" + std::to_string(callee); }

@@ -11,6 +11,9 @@ namespace ricci::compiled {
 /// Of every function: registers as wide as the machine's, and no exceptions.
 void set_attributes(llvm::Function& f, const Machine& machine);
 
+/// Of functions that are called in their module alone: half of the vector registers survive a call.
+llvm::CallingConv::ID inner_convention(const llvm::Module& module);
+
 /// Stands where code of others goes on, which may know nothing of registers wider than 16 bytes (x86's): such code is
 /// slow while their upper halves are in use.
 void clear_upper_halves(LaneBuilder& b, const Machine& machine);

@@ -72,8 +72,8 @@ struct Image {
 struct Machine {
   int register_bytes, library_register_bytes;
   bool knows_exponents;
-  /// The processor that code is made for, by LLVM's name; null: the one that runs.
-  const char* processor;
+  /// The system and the processor that code is made for, by LLVM's names; null: those that run.
+  const char *triple, *processor;
   /// Whether code calls the library's functions of words in memory: where its registers are narrower than theirs.
   bool calls_in_memory;
   double (*circular_limit)(DType dtype);

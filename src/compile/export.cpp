@@ -42,9 +42,9 @@ const char* name_in_libm(Word word, DType dtype) {
   return dtype == DType::float64 ? found->of_double : dtype == DType::float32 ? found->of_float : nullptr;
 }
 
-ObjectFile object_file(const FunctionPlan& plan, const runs::Place& where) {
+ObjectFile object_file(const FunctionPlan& plan, const Target& target, const runs::Place& where) {
   std::vector<std::pair<Word, DType>> lacking;
-  ObjectFile file = object_file_of(plan, &name_in_libm, lacking);
+  ObjectFile file = object_file_of(plan, target, &name_in_libm, lacking);
   if (!lacking.empty())
     raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
                                        scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
@@ -117,8 +117,9 @@ std::string declaration(const FunctionPlan& plan, const std::vector<Parameter>& 
   return all + "void *workspace);";
 }
 
-std::string where_from(const FunctionPlan& plan, const std::string& processor) {
-  return "/* Written by Ricci for this processor: " + processor + ". Link " + plan.name + ".o" +
+/// `made_for`: the processors.
+std::string where_from(const FunctionPlan& plan, const std::string& made_for) {
+  return "/* Written by Ricci for " + made_for + ". Link " + plan.name + ".o" +
          (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and the C library's functions, -lm. */\n";
 }
 
@@ -134,9 +135,9 @@ std::int64_t workspace_bytes(const FunctionPlan& plan) {
   return std::max<std::int64_t>((plan.workspace_bytes + 63) / 64 * 64, 64);
 }
 
-std::string header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const std::string& processor) {
+std::string header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const std::string& made_for) {
   const std::string name = upper(plan.name);
-  return where_from(plan, processor) + "#ifndef RICCI_EXPORTED_" + name + "_H\n#define RICCI_EXPORTED_" + name + "_H" +
+  return where_from(plan, made_for) + "#ifndef RICCI_EXPORTED_" + name + "_H\n#define RICCI_EXPORTED_" + name + "_H" +
          R"(
 
 #include <stdint.h>
@@ -168,7 +169,7 @@ extern "C" {
 /// For C++20: arrays as spans, whose sizes are asserted. The C function is declared in the namespace, since a function
 /// and a namespace of one name cannot stand side by side.
 std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& parameters,
-                       const std::string& processor) {
+                       const std::string& made_for) {
   const std::string guard = "RICCI_EXPORTED_" + upper(plan.name) + "_H";
   const std::string indent(std::strlen("[[nodiscard]] inline bool call("), ' ');
   std::string spans = plan.open ? "std::int64_t s0,\n" + indent : "", sizes, pointers = plan.open ? "s0, " : "";
@@ -179,7 +180,7 @@ std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& p
              (p.has_examples ? ".size() == static_cast<std::size_t>(s0) * " : ".size() == ") + count + ");\n";
     pointers += p.name + ".data(), ";
   }
-  return where_from(plan, processor) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
+  return where_from(plan, made_for) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
          ".hpp in place of " + plan.name + ".h\"\n#endif\n#define " + guard + R"(
 
 #include <cassert>
@@ -243,8 +244,8 @@ std::string function_name(const std::string& path, const runs::Place& where) {
       " _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local alignas"
       " alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await"
       " co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default"
-      " delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int"
-      " linux long main memcpy memmove memset mutable namespace new noexcept not not_eq nullptr operator or or_eq"
+      " delete do double dynamic_cast else enum explicit export extern false float fma fmaf for friend goto if inline"
+      " int linux long main memcpy memmove memset mutable namespace new noexcept not not_eq nullptr operator or or_eq"
       " private protected public register reinterpret_cast requires restrict return short signed sizeof static"
       " static_assert static_cast std struct switch template this thread_local throw true try typedef typeid typename"
       " union unix unsigned using virtual void volatile wchar_t while xor xor_eq Workspace ";
@@ -260,18 +261,27 @@ std::string function_name(const std::string& path, const runs::Place& where) {
 }  // namespace
 
 void export_program(const Program& program, std::span<const Tensor> captured, const ExportedNames& names,
-                    bool any_number_of_examples, const std::string& path, const runs::Place& where) {
+                    bool any_number_of_examples, const std::string& target, const std::string& path,
+                    const runs::Place& where) {
   const std::string name = function_name(path, where);
+  const Target* const made_for = target_called(target);
+  if (!made_for)
+    raise_own<ValueError>("export_object: there is no target \"" + target + "\"; there are " + names_of_targets() +
+                              ", and without a target the object is for this machine",
+                          where);
   if (const char* const why = why_no_kernels())
     raise_own<NotImplementedError>(std::string("export_object: ") + why, where);
   const Program whole = inlined(program);
-  const PlannedFunction made = any_number_of_examples ? planned_for_examples(whole, captured, name, where)
-                                                      : planned_alone(with_kernels(whole, captured), name, where);
-  const ObjectFile object = object_file(made.plan, where);
+  const PlannedFunction made = any_number_of_examples ? planned_for_examples(whole, captured, name, *made_for, where)
+                                                      : planned_alone(with_kernels(whole, captured, *made_for), name,
+                                                                      *made_for, where);
+  const ObjectFile object = object_file(made.plan, *made_for, where);
+  const std::string processors =
+      made_for->is_this_machine() ? "this processor: " + object.processor : "the target " + target;
   const std::vector<Parameter> parameters = parameters_of(made, names);
   write_files({{path + ".o", object.bytes},
-               {path + ".h", header(made.plan, parameters, object.processor)},
-               {path + ".hpp", cpp_header(made.plan, parameters, object.processor)}},
+               {path + ".h", header(made.plan, parameters, processors)},
+               {path + ".hpp", cpp_header(made.plan, parameters, processors)}},
               where);
 }
 

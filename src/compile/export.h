@@ -17,10 +17,11 @@ struct ExportedNames {
 
 /// Writes `path`.o, `path`.h and `path`.hpp. Requires: the program is simplified; where sizes are open, it is in a
 /// call; its last inputs are captured tensors, whose values the file holds. `any_number_of_examples`: one size is open
-/// then, and the object's functions take it. Throws ValueError where the path's last
-/// part is no name in C or a file cannot be written; NotImplementedError where an equation has no code but the
-/// library's.
+/// then, and the object's functions take it. `target`: as in ExportOptions. Throws ValueError where the path's last
+/// part is no name in C, where there is no such target, or where a file cannot be written; NotImplementedError where an
+/// equation has no code but the library's.
 void export_program(const Program& program, std::span<const Tensor> captured, const ExportedNames& names,
-                    bool any_number_of_examples, const std::string& path, const runs::Place& where);
+                    bool any_number_of_examples, const std::string& target, const std::string& path,
+                    const runs::Place& where);
 
 }  // namespace ricci::compiled

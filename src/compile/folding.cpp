@@ -53,9 +53,11 @@ std::ptrdiff_t count_others(const Program& program) {
 }
 
 /// Lanes along an axis of more elements than these.
-Program along_numbers(const Program& program, std::int64_t most_unrolled) {
-  return with_lane_kernels(program,
-                           {.most_of_formula = SIZE_MAX, .most_unrolled_number = most_unrolled, .takes_all = true});
+Program along_numbers(const Program& program, std::int64_t most_unrolled, const Target& target) {
+  return with_lane_kernels(program, {.most_of_formula = SIZE_MAX,
+                                     .most_unrolled_number = most_unrolled,
+                                     .takes_all = true,
+                                     .target = &target});
 }
 
 }  // namespace
@@ -108,27 +110,29 @@ Folded folded(const Program& program, std::span<const Tensor> captured, const Fo
   return {program_of(std::move(rest)), program_of(without_dead_equations(known))(given)};
 }
 
-Folded with_kernels_along_open_sizes(const Program& program, std::span<const Tensor> captured) {
+Folded with_kernels_along_open_sizes(const Program& program, std::span<const Tensor> captured, const Target& target) {
   const Folded parts = folded(program.in_call(nullptr), captured);
-  const ExpandOptions options{
-      .table = program.shared_call_sizes()->shared_table(), .most_of_formula = SIZE_MAX, .takes_all = true};
+  const ExpandOptions options{.table = program.shared_call_sizes()->shared_table(),
+                              .most_of_formula = SIZE_MAX,
+                              .takes_all = true,
+                              .target = &target};
   return {with_lane_kernels(parts.program, options), parts.constants};
 }
 
-Folded with_kernels(const Program& program, std::span<const Tensor> captured) {
+Folded with_kernels(const Program& program, std::span<const Tensor> captured, const Target& target) {
   std::optional<Folded> best;
   const auto is_enough = [&](Program made, const std::vector<Tensor>& constants) {
     if (!best || count_others(made) < count_others(best->program)) best = Folded{std::move(made), constants};
     return count_others(best->program) == 0;
   };
   if (const auto& sizes = program.shared_call_sizes()) {
-    const Folded open = with_kernels_along_open_sizes(program, captured);
+    const Folded open = with_kernels_along_open_sizes(program, captured, target);
     if (is_enough(resolved(open.program.in_call(sizes)), open.constants)) return std::move(*best);
   }
   Folded parts = folded(resolved(program), captured);
   parts = folded(parts.program.simplified(), parts.constants);
   for (const std::int64_t most_unrolled : {64, 15, 4, 3})
-    if (is_enough(along_numbers(parts.program, most_unrolled), parts.constants)) break;
+    if (is_enough(along_numbers(parts.program, most_unrolled, target), parts.constants)) break;
   return std::move(*best);
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "compile/target.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -24,10 +25,10 @@ struct FoldOptions {
 Folded folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options = {});
 /// With kernels whose lanes lie along the open sizes of the program's call, as the compiled function has them: both
 /// give the same bits. These sizes stay open. Requires: as below.
-Folded with_kernels_along_open_sizes(const Program& program, std::span<const Tensor> captured);
+Folded with_kernels_along_open_sizes(const Program& program, std::span<const Tensor> captured, const Target& target);
 /// With kernels for as many equations as can be. Requires: where sizes are open, the program is in a call; its last
 /// inputs are captured tensors, of these values.
-Folded with_kernels(const Program& program, std::span<const Tensor> captured);
+Folded with_kernels(const Program& program, std::span<const Tensor> captured, const Target& target);
 
 /// Whether an equation that has no kernel of its own can be computed element by element, its operands spread under one
 /// shape. Example: the sum of two [64, 64], where a kernel cannot tell which of the axes holds the lanes.

@@ -189,6 +189,7 @@ struct CallRun::State {
   std::shared_ptr<const CallSizes> sizes;  // of the call
   // Of an export for any number of examples: by leaf of the arguments, whether it has them along its first axis.
   std::vector<bool> has_examples;
+  std::string target;              // of an export
   std::unique_ptr<Making> making;          // null: there is a recording, which is not checked
 
   static void* operator new(std::size_t bytes) { return pool::allocate(bytes); }
@@ -362,6 +363,7 @@ CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& ar
                  const std::string_view* type, const ExportOptions& to_export)
     : state_(new State(function, arguments, type)) {
   State& s = *state_;
+  s.target = to_export.target;
   if (to_export.open == Dims(none)) s.find(arguments, values);
   else s.open_examples(arguments, to_export.open);
   if (!records()) return;
@@ -545,7 +547,8 @@ void CallRun::export_to(const std::string& path, const tree::Walk& arguments, co
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (recording.defined[i]) add(names.results, "result " + tree::leaf_path(result, i));
   for (const std::size_t i : recording.written) add(names.results, "written " + tree::argument_name(arguments, i));
-  export_program(s.program(), recording.captured, names, s.is_for_any_examples(), path, s.function->where);
+  export_program(s.program(), recording.captured, names, s.is_for_any_examples(), s.target, path,
+                 s.function->where);
 }
 
 // ── calls from C++ ──

@@ -83,6 +83,7 @@ struct Whole {
   PlannedFunction& planned;
   runs::Place where;
   bool calls_library;
+  const Target& target;
   Workspace workspace = {};
   OriginRef origin = nullptr;             // of the equation that is planned
   int loops = 0;                          // around it
@@ -758,7 +759,7 @@ class Planner {
 
   /// `may_overwrite`: none: no argument.
   Planner planner_of(const Program& program, const Flags& may_overwrite = {}) {
-    Folded kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {});
+    Folded kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {}, whole_.target);
     return {whole_, std::move(kernels), during(), may_overwrite};
   }
   std::vector<Step> steps_of(const Program& program, const std::vector<Placed>& arguments,
@@ -1013,14 +1014,14 @@ class Planner {
 };
 
 PlannedFunction made_plan(const Folded& kernels, const std::string& name, const runs::Place& where,
-                          bool calls_library) {
+                          bool calls_library, const Target& target) {
   const ProgramBody& body = kernels.program.body();
   PlannedFunction made{.plan = {.name = name,
                                 .arguments = body.inputs.size() - kernels.constants.size(),
                                 .results = body.outputs.size(),
                                 .constants = {},
                                 .steps = {}}};
-  Whole whole{made, where, calls_library};
+  Whole whole{made, where, calls_library, target};
   std::vector<Placed> arguments;
   std::vector<Location> results;
   for (std::size_t i = 0; i < made.plan.arguments; ++i) {
@@ -1038,9 +1039,12 @@ PlannedFunction made_plan(const Folded& kernels, const std::string& name, const 
 
 }  // namespace
 
-PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const runs::Place& where) {
-  return made_plan(kernels, name, where, false);
+PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const Target& target,
+                              const runs::Place& where) {
+  return made_plan(kernels, name, where, false, target);
 }
-PlannedFunction planned_in_library(const Program& program) { return made_plan(folded_here(program), "plan", {}, true); }
+PlannedFunction planned_in_library(const Program& program) {
+  return made_plan(folded_here(program), "plan", {}, true, this_machine());
+}
 
 }  // namespace ricci::compiled

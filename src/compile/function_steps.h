@@ -37,7 +37,8 @@ struct PlannedFunction {
 
 /// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an
 /// equation has no code but the library's.
-PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const runs::Place& where);
+PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const Target& target,
+                              const runs::Place& where);
 /// Of a function that runs in the library: the library computes equations that have no code. The plan's constants are
 /// small.
 PlannedFunction planned_in_library(const Program& program);

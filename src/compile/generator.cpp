@@ -13,6 +13,7 @@
 #include "compile/lowering.h"
 #include "compile/plan_key.h"
 #include "compile/switches.h"
+#include "compile/target.h"
 #include "compile/word_formulas.h"
 #include "compile/words.h"
 
@@ -78,12 +79,13 @@ const Generator& generator() {
   return all;
 }
 
-/// This machine, with the library's functions.
-Machine this_machine() {
-  return {.register_bytes = register_bytes(),
+/// The target, with the library's functions.
+Machine machine_of(const Target& target) {
+  return {.register_bytes = target.register_bytes,
           .library_register_bytes = library_register_bytes(),
-          .knows_exponents = knows_exponents(),
-          .processor = has_narrow_registers() ? "x86-64-v3" : nullptr,
+          .knows_exponents = target.knows_exponents,
+          .triple = target.triple,
+          .processor = target.processor,
           .calls_in_memory = has_narrow_registers(),
           .circular_limit = &circular_limit,
           .is_careful = false,
@@ -103,12 +105,12 @@ auto dumped(Machine machine, const Use& use) {
 /// What code depends on beside the plan and the build of the library. All members stand here: a new one is written,
 /// too, or left out for a reason.
 std::string key_of(const Machine& machine) {
-  const auto& [register_bytes, library_register_bytes, knows_exponents, processor, calls_in_memory, circular_limit,
-               is_careful, dump, callees, name_in_libm, formula_of, lacking] = machine;
+  const auto& [register_bytes, library_register_bytes, knows_exponents, triple, processor, calls_in_memory,
+               circular_limit, is_careful, dump, callees, name_in_libm, formula_of, lacking] = machine;
   static_cast<void>(circular_limit);                    // the library's own
   static_cast<void>(dump), static_cast<void>(callees);  // what is given back
   // of code that stands alone, which is not kept
-  static_cast<void>(name_in_libm), static_cast<void>(formula_of), static_cast<void>(lacking);
+  static_cast<void>(triple), static_cast<void>(name_in_libm), static_cast<void>(formula_of), static_cast<void>(lacking);
   std::string key = processor ? processor : "host";
   for (const int number :
        {register_bytes, library_register_bytes, int{knows_exponents}, int{calls_in_memory}, int{is_careful}})
@@ -139,14 +141,14 @@ std::string generator_path() {
 bool has_generator() { return (!generator_path().empty() && keeps_code()) || generator().generate; }
 
 Image image_of(const LanePlan& plan, bool is_careful) {
-  Machine machine = this_machine();
+  Machine machine = machine_of(this_machine());
   machine.is_careful = is_careful;
   return kept_or_made([&] { return key_of(machine) + key_of(plan); },
                       [&] { return made(plan, machine, generator().generate); });
 }
 
 Image image_of(const FunctionPlan& plan) {
-  const Machine machine = this_machine();
+  const Machine machine = machine_of(this_machine());
   return kept_or_made([&] { return key_of(machine) + key_of(plan); },
                       [&] { return made(plan, machine, generator().generate_plan); });
 }
@@ -156,9 +158,10 @@ const void* address_of_word(const Callee& callee) {
                                            : reinterpret_cast<const void*>(&call_in_memory);
 }
 
-ObjectFile object_file_of(const FunctionPlan& plan, const char* (*name_in_libm)(Word word, DType dtype),
+ObjectFile object_file_of(const FunctionPlan& plan, const Target& target,
+                          const char* (*name_in_libm)(Word word, DType dtype),
                           std::vector<std::pair<Word, DType>>& lacking) {
-  Machine alone = this_machine();
+  Machine alone = machine_of(target);
   alone.name_in_libm = name_in_libm;
   alone.formula_of = &formula_of_word;
   alone.lacking = &lacking;

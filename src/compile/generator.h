@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compile/code.h"
+#include "compile/target.h"
 
 namespace ricci::compiled {
 
@@ -19,8 +20,9 @@ Image image_of(const FunctionPlan& plan);
 /// The address of a word's function. Requires: it is a callee of every code.
 const void* address_of_word(const Callee& callee);
 
-/// A function in C for this machine. Requires: has_generator(). `name_in_libm` and `lacking`: as in Machine.
-ObjectFile object_file_of(const FunctionPlan& plan, const char* (*name_in_libm)(Word word, DType dtype),
+/// A function in C for the target. Requires: has_generator(). `name_in_libm` and `lacking`: as in Machine.
+ObjectFile object_file_of(const FunctionPlan& plan, const Target& target,
+                          const char* (*name_in_libm)(Word word, DType dtype),
                           std::vector<std::pair<Word, DType>>& lacking);
 
 }  // namespace ricci::compiled

@@ -374,7 +374,8 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
   const std::size_t work_left = options.work_left ? *options.work_left : SIZE_MAX;
-  LanePlan plan = planned_for_code(lanes, options.lanes.in_call(), std::min(options.most_steps, work_left));
+  LanePlan plan =
+      planned_for_code(lanes, options.lanes.in_call(), std::min(options.most_steps, work_left), *options.target);
   if (plan.steps() > options.most_steps)
     return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps",
                          NotExpandable::Because::too_long};
@@ -402,8 +403,8 @@ MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const 
   return kernel_of(expand_turns(part, whole, options), options);
 }
 
-std::int64_t lanes_in_register(DType dtype) {
-  return register_bytes() / static_cast<std::int64_t>(std::max(sizeof(float), element_size(dtype)));
+std::int64_t lanes_in_register(DType dtype, const Target& target) {
+  return target.register_bytes / static_cast<std::int64_t>(std::max(sizeof(float), element_size(dtype)));
 }
 
 }  // namespace ricci::compiled

@@ -102,7 +102,7 @@ MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const 
 /// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `fewest_lanes_of_turns` lanes or more.
 MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// How many elements a register of code has; halves are computed in float.
-std::int64_t lanes_in_register(DType dtype);
+std::int64_t lanes_in_register(DType dtype, const Target& target);
 /// Null where kernels are made. Else why not: the library was built without a compiler, or for a machine that it makes
 /// no code for.
 const char* why_no_kernels();

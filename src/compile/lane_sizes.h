@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/target.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -64,6 +65,7 @@ struct ExpandOptions {
   /// Every equation that can be said element by element gets a kernel, also one that stands alone or only moves
   /// elements: where nothing but kernels runs, or where code runs them without the library between.
   bool takes_all = false;
+  const Target* target = &this_machine();  ///< whose registers the lanes fill
 };
 
 /// The sizes of a program for one number of lanes.

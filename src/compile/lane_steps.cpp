@@ -288,9 +288,9 @@ class Grouping {
   }
   /// Lanes that fill a register of each floating type.
   std::int64_t lanes_of_registers() const {
-    std::int64_t lanes = lanes_in_register(DType::float64);
+    std::int64_t lanes = lanes_in_register(DType::float64, *options_.target);
     for (const Type& type : body_.types)
-      if (is_floating(type.dtype)) lanes = std::max(lanes, lanes_in_register(type.dtype));
+      if (is_floating(type.dtype)) lanes = std::max(lanes, lanes_in_register(type.dtype, *options_.target));
     return lanes;
   }
   /// All elements are taken apart into one lane, in many steps: code of them takes long, and runs slower than lanes do.

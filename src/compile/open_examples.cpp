@@ -156,11 +156,11 @@ void open_examples(FunctionPlan& plan, const ProgramBody& of_block, const Progra
 }  // namespace
 
 PlannedFunction planned_for_examples(const Program& program, std::span<const Tensor> captured, const std::string& name,
-                                     const runs::Place& where) {
+                                     const Target& target, const runs::Place& where) {
   const std::shared_ptr<const SymbolTable> table = program.shared_call_sizes()->shared_table();
   const int unknown = unknown_of_examples(*table, where);
   require_no_decision(*table, where);
-  const Folded kernels = with_kernels_along_open_sizes(program, captured);
+  const Folded kernels = with_kernels_along_open_sizes(program, captured, target);
   const ProgramBody& body = kernels.program.body();
   {
     SymbolTable symbols(*table);
@@ -170,7 +170,7 @@ PlannedFunction planned_for_examples(const Program& program, std::span<const Ten
   const std::int64_t count = examples_of_block(body, unknown);
   const auto sizes = std::make_shared<const CallSizes>(table, sizes_of(*table, count));
   const Folded of_block{resolved(kernels.program.in_call(sizes)), kernels.constants};
-  PlannedFunction made = planned_alone(of_block, name, where);
+  PlannedFunction made = planned_alone(of_block, name, target, where);
   open_examples(made.plan, of_block.program.body(), body, Examples(body, table, unknown), count);
   return made;
 }

@@ -12,6 +12,6 @@ namespace ricci::compiled {
 /// that of the first axis of some arguments. Throws ValueError where the function decides by the number of examples or
 /// reads it, and where a result does not have them in front; NotImplementedError where examples may know of each other.
 PlannedFunction planned_for_examples(const Program& program, std::span<const Tensor> captured, const std::string& name,
-                                     const runs::Place& where);
+                                     const Target& target, const runs::Place& where);
 
 }  // namespace ricci::compiled

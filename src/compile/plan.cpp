@@ -208,7 +208,8 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
 
 }  // namespace
 
-LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes, std::size_t most_operations) {
+LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes, std::size_t most_operations,
+                          const Target& target) {
   constexpr std::size_t few = 500;
   LaneProgram apart = lowered(program);
   const std::size_t steps = steps_of(apart);
@@ -216,7 +217,7 @@ LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes, std::s
   LanePlan plan = planned(stays_whole ? program : std::move(apart));
   if (stays_whole) plan.functions = functions_of(program);
   if (plan.program.has_lanes) {
-    plan.width = width_of(plan, register_bytes());
+    plan.width = width_of(plan, target.register_bytes);
     while (lanes > 0 && lanes < plan.width) plan.width /= 2;
     plan.registers = registers_of(plan, most_operations);
     if (lanes > 0) plan.registers = std::clamp(static_cast<int>(lanes / plan.width), 1, plan.registers);

@@ -94,6 +94,7 @@ LanePlan planned(LaneProgram program);
 /// Its elementary functions are taken apart (lowering.h), or called where that makes the code much shorter: a compiler
 /// takes its time for each operation. `lanes`: how many there are in any call; 0: any number. Several registers of
 /// lanes side by side have at most so many operations together.
-LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes = 0, std::size_t most_operations = SIZE_MAX);
+LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes = 0, std::size_t most_operations = SIZE_MAX,
+                          const Target& target = this_machine());
 
 }  // namespace ricci::compiled

@@ -1,7 +1,6 @@
 // The table of the words.
 #include "compile/words.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "ricci/primitive/scalar.h"
@@ -122,15 +121,6 @@ bool is_computed(DType dtype) {
 }  // namespace
 
 int library_register_bytes() { return scalar::pack_bytes; }
-int register_bytes() {
-  static const int bytes = [] {
-    const char* const wanted = std::getenv("RICCI_COMPILE_REGISTERS");
-    const int narrow = wanted ? std::atoi(wanted) : 0;
-    return (narrow == 16 || narrow == 32) && narrow < scalar::pack_bytes ? narrow : scalar::pack_bytes;
-  }();
-  return bytes;
-}
-bool knows_exponents() { return scalar::machine::knows_exponents && !has_narrow_registers(); }
 bool fuses() { return scalar::machine::fuses; }
 
 void* function_of(Word word, DType dtype) {

@@ -11,12 +11,6 @@ namespace ricci::compiled {
 
 /// The bytes of one register of the library.
 int library_register_bytes();
-/// The bytes of one register of the code that is made: the library's, or as many as RICCI_COMPILE_REGISTERS says, if
-/// fewer (16 or 32). So one machine tries the code of others.
-int register_bytes();
-inline bool has_narrow_registers() { return register_bytes() < library_register_bytes(); }
-/// Whether the words of the elementary formulas (scale, exponent, mantissa) are single instructions of that code.
-bool knows_exponents();
 /// Whether a * b + c, rounded once, is one.
 bool fuses();
 

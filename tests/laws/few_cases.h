@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cases.h"
-#include "compile/words.h"
+#include "compile/target.h"
 #include "ricci/primitive/formula.h"
 #include "ricci/primitive/loop_table.h"
 

@@ -51,6 +51,14 @@ class GuardedBytes {
   std::size_t pages_ = 0, all_ = 0;
 };
 
+inline std::size_t byte_count(const ricci::Tensor& x) {
+  return static_cast<std::size_t>(x.numel()) * ricci::element_size(x.dtype());
+}
+/// Requires: x is an array whose elements lie row by row.
+inline void* bytes_at(const ricci::Tensor& x) {
+  return static_cast<const ricci::Array&>(*ricci::value_of(x)).strided().data;
+}
+
 /// A folder of exported functions, gone when this ends.
 class Exports {
  public:
@@ -88,21 +96,15 @@ class Exports {
            std::optional<std::int64_t> examples = {}) const {
     std::vector<GuardedBytes> memory;
     std::vector<void*> pointers;
-    const auto bytes_of = [](const ricci::Tensor& x) {
-      return static_cast<std::size_t>(x.numel()) * ricci::element_size(x.dtype());
-    };
-    const auto bytes_at = [](const ricci::Tensor& x) {
-      return static_cast<const ricci::Array&>(*ricci::value_of(x)).strided().data;
-    };
     for (const ricci::Tensor& x : arguments) {
       const ricci::Tensor rows = x.contiguous();
-      pointers.push_back(memory.emplace_back(bytes_of(rows)).data());
-      std::memcpy(pointers.back(), bytes_at(rows), bytes_of(rows));
+      pointers.push_back(memory.emplace_back(byte_count(rows)).data());
+      std::memcpy(pointers.back(), bytes_at(rows), byte_count(rows));
     }
     for (ricci::Tensor& y : results) {
       y = ricci::clone(y.contiguous());
-      pointers.push_back(memory.emplace_back(bytes_of(y)).data());
-      std::memset(pointers.back(), 0x5a, bytes_of(y));
+      pointers.push_back(memory.emplace_back(byte_count(y)).data());
+      std::memset(pointers.back(), 0x5a, byte_count(y));
     }
     const std::size_t workspace = workspace_bytes(name);
     pointers.push_back(memory.emplace_back(workspace).data());
@@ -112,7 +114,7 @@ class Exports {
     if (examples) given.insert(given.begin(), reinterpret_cast<void*>(*examples));
     const int answer = call(dlsym(library_, name.c_str()), given);
     for (std::size_t i = 0; i < results.size(); ++i)
-      std::memcpy(bytes_at(results[i]), pointers[arguments.size() + i], bytes_of(results[i]));
+      std::memcpy(bytes_at(results[i]), pointers[arguments.size() + i], byte_count(results[i]));
     return answer;
   }
 
