@@ -66,6 +66,12 @@ Tensor jacobian_at(const VectorFunction& f, const Tensor& x) { return jacfwd(f)(
 
 Tensor solution_of(const Tensor& a, const Tensor& b) {
   if (b.numel() == 1) return b / a.reshape({1});
+  if (b.numel() == 2) {  // Cramer's rule: operations that compiled loops have in registers, where LU is a call
+    const Tensor scale = size_of(a), m = a / scale;  // no product overflows
+    const Tensor determinant = m[0][0] * m[1][1] - m[0][1] * m[1][0];
+    const Tensor both = stack({m[1][1] * b[0] - m[0][1] * b[1], m[0][0] * b[1] - m[1][0] * b[0]}, 0);
+    return both / determinant / scale;
+  }
   return solve_ex(a, b).first;
 }
 

@@ -89,6 +89,18 @@ TEST(RootFind, FindsWhereAFunctionFalls) {
   }
 }
 
+TEST(RootFind, UnknownsMayHaveAnyUnits) {
+  for (const double unit : {1e-200, 1., 1e200}) {
+    const auto f = [unit](const Tensor& x) { return rc::stack({x[0] * unit - 2 * unit, (x[1] - x[0]) * unit}, 0); };
+    for (const auto& [name, solver] : finders()) {
+      SCOPED_TRACE(name);
+      const auto found = solvers::root_find(f, doubles({1, -1}), {.solver = solver, .atol = 1e-8 * unit});
+      expect_values(found.status, {solvers::converged});
+      expect_values(found.value, {2, 2}, 1e-12);
+    }
+  }
+}
+
 TEST(RootFind, NothingElseHasADerivative) {
   const auto rest = [](const Tensor& a) {
     const auto found = solvers::root_find([a](const Tensor& x) { return x * x - a; }, a);
