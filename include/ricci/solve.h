@@ -16,7 +16,7 @@
 // **Examples.** Under vmap each example takes its own steps and leaves the loop when it is done.
 //
 // **Failures** are no errors, unless `.throw_on_failure` is set: the status says what happened, and the value is the
-// last finite one.
+// last finite one. It is no solution, so its derivatives mean nothing.
 #pragma once
 
 #include "ricci/solve/fixed_point.h"

@@ -64,7 +64,7 @@ FixedPointSolver anderson(const AndersonOptions& options) {
 
 Result<Tensor> find_fixed_point(const VectorFunction& given, const Tensor& start,
                                 const Options<FixedPointSolver>& options) {
-  require_real("fixed_point", start);
+  require_start("fixed_point", start, options.max_steps);
   if (start.numel() == 0) return nothing_to_find(start);
   const VectorFunction f = [given](const Tensor& x) {
     const Tensor y = given(x);

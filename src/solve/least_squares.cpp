@@ -173,13 +173,12 @@ State stepped(const Cost& cost, const Bounds& bounds, const Tolerance& tolerance
     next.status = where(gives_finite, where(is_done, converged, running), where(is_finite, not_finite, reason));
   } else {
     constexpr double least_quality = 1e-4;
-    const Tensor quality = quality_of(value - s.cost, promised, s.cost);
-    is_taken = logical_and(gives_finite, logical_and(promised<0, quality> least_quality));
+    const Tensor quality = quality_of(value - s.cost, promised, s.cost), is_good = quality > least_quality;
+    is_taken = logical_and(gives_finite, logical_and(promised < 0, is_good));
     // What is too small to be seen in the cost is no failure.
     const Tensor gain = where(is_taken, s.cost - value, abs(promised));
-    next.status =
-        where(is_finite, where(is_small, where(gain <= allowed, converged, where(is_taken, running, stalled)), running),
-              reason);
+    const Tensor ended = where(gain <= allowed, converged, where(is_taken, running, stalled));
+    next.status = where(is_finite, where(is_small, ended, running), reason);
     adapt_trust(method, next, quality, is_taken, norm(model.scale * dx));
   }
   next.x = where(is_taken, x, s.x), next.r = where(is_taken, r, s.r), next.cost = where(is_taken, value, s.cost);
@@ -236,7 +235,7 @@ Loss arctan(const Tensor& scale) {
 
 Result<Tensor> find_least_squares(const VectorFunction& given, const Tensor& start,
                                   const LeastSquaresOptions& options) {
-  require_real("least_squares", start);
+  require_start("least_squares", start, options.max_steps);
   if (options.solver.method == Method::gauss_newton && (options.lower.defined() || options.upper.defined()))
     raise<ValueError>("least_squares: gauss_newton knows no bounds; take levenberg_marquardt or dogleg");
   const Bounds bounds{bound_from("lower", options.lower, start), bound_from("upper", options.upper, start)};

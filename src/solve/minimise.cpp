@@ -1,6 +1,7 @@
 // Minima of functions of vectors: line searches along several directions, steps in a ball, and simplices.
 #include "ricci/solve/minimise.h"
 
+#include <limits>
 #include <tuple>
 
 #include "ops/factorizations.h"
@@ -347,7 +348,7 @@ Minimiser trust_region() { return {.method = Method::trust_region}; }
 Minimiser nelder_mead() { return {.method = Method::nelder_mead}; }
 
 Result<Tensor> find_minimum(const VectorFunction& given, const Tensor& start, const Options<Minimiser>& options) {
-  require_real("minimise", start);
+  require_start("minimise", start, options.max_steps);
   if (start.numel() == 0) return nothing_to_find(start);
   const VectorFunction f = [given](const Tensor& x) {
     const Tensor y = given(x);

@@ -56,10 +56,12 @@ void require_history(const char* name, std::int64_t history) {
     raise<ValueError>(std::string(name) + ": the history is " + std::to_string(history) + "; it must be 1 at least");
 }
 
-void require_real(const char* name, const Tensor& start) {
+void require_start(const char* name, const Tensor& start, std::int64_t max_steps) {
   if (start.is_complex())
     raise<TypeError>(std::string(name) + ": the unknowns are " + tree::type_of(start) +
                      "; make them real and imaginary parts, for example with view_as_real");
+  if (max_steps < 1)
+    raise<ValueError>(std::string(name) + ": .max_steps is " + std::to_string(max_steps) + "; it must be 1 at least");
 }
 
 Tensor jacobian_at(const VectorFunction& f, const Tensor& x) { return jacfwd(f)(x); }

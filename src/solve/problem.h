@@ -26,8 +26,8 @@ Tensor with_last_row(const Tensor& rows, const Tensor& row);
 
 /// Throws ValueError unless one step at least is kept.
 void require_history(const char* name, std::int64_t history);
-/// Throws TypeError unless the unknowns are real.
-void require_real(const char* name, const Tensor& start);
+/// Throws TypeError unless the unknowns are real, ValueError unless a step may be taken.
+void require_start(const char* name, const Tensor& start, std::int64_t max_steps);
 
 /// The Jacobian of a linear or any function at x: [m, n].
 Tensor jacobian_at(const VectorFunction& f, const Tensor& x);

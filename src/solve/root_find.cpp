@@ -101,7 +101,7 @@ Result<Tensor> by_bisection(const VectorFunction& f, const Tensor& start, const 
       where(at_lower == 0, lower, where(at_upper == 0, bound(options.solver.upper), (first.lower + first.upper) / 2));
   first.f = f(first.x);
   const Tensor brackets = sign(at_lower) * sign(at_upper) <= 0;
-  first.status = where(logical_not(all_finite(at_lower + at_upper)), not_finite,
+  first.status = where(logical_not(all_finite(at_lower + at_upper + first.f)), not_finite,
                        where(brackets.all(), where((first.f == 0).all(), converged, running), no_bracket));
 
   const auto step = [&](const State& s) {
@@ -131,7 +131,7 @@ RootFinder bisection(const Tensor& lower, const Tensor& upper) {
 }
 
 Result<Tensor> find_root(const VectorFunction& given, const Tensor& start, const Options<RootFinder>& options) {
-  require_real("root_find", start);
+  require_start("root_find", start, options.max_steps);
   const VectorFunction f = [given](const Tensor& x) {
     const Tensor y = given(x);
     if (y.shape() != x.shape())

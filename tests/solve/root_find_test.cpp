@@ -246,6 +246,8 @@ TEST(RootFind, RefusesWhatItCannotSolve) {
   expect_error<rc::TypeError>(
       [&] { solvers::root_find(square, rc::tensor(1)); },
       "root_find: the start is i64[], and integers and booleans are no unknowns; convert it to a floating dtype");
+  expect_error<rc::ValueError>([&] { solvers::root_find(square, 1.0, {.max_steps = 0}); },
+                               "root_find: .max_steps is 0; it must be 1 at least");
   const Tensor z = rc::zeros({2}, rc::complex64);
   expect_error<rc::TypeError>(
       [&] { solvers::root_find([](const Tensor& y) { return y; }, z); },

@@ -15,7 +15,7 @@ inline constexpr std::int64_t converged = 0;          ///< the value is a soluti
 inline constexpr std::int64_t max_steps_reached = 1;  ///< more steps were needed
 inline constexpr std::int64_t not_finite = 2;         ///< the function or its derivative gave NaN or an infinity
 inline constexpr std::int64_t singular = 3;           ///< a linear system had no solution
-inline constexpr std::int64_t stalled = 4;            ///< no step along the direction made it better
+inline constexpr std::int64_t stalled = 4;            ///< no step made it better
 inline constexpr std::int64_t no_bracket = 5;         ///< bisection: the function has one sign at both bounds
 
 /// A status as a text: "converged", "max_steps_reached", …
@@ -39,7 +39,7 @@ struct Options {
   /// each solver says how small. Undefined: the square root of the dtype's epsilon, 1.5e-8 of float64, 3.5e-4 of
   /// float32, as steps converge faster than linearly.
   Tensor rtol = {}, atol = {};
-  std::int64_t max_steps = 256;
+  std::int64_t max_steps = 256;   ///< ValueError if it is below 1
   bool throw_on_failure = false;  ///< ValueError unless the status is `converged`; under vmap that of any example
 };
 
