@@ -96,7 +96,7 @@ struct Warm {
 
 Warm warmed_up(const Sampler& sampler, const LogDensity& f, const Key& key, std::int64_t steps, const Warm& first) {
   const Windows windows(steps);
-  const bool adapts_masses = !sampler.inverse_mass.defined();
+  const bool adapts_step_size = !sampler.step_size.defined(), adapts_masses = !sampler.inverse_mass.defined();
   struct Turn {
     Tensor number, counts, ends;
   };
@@ -105,7 +105,7 @@ Warm warmed_up(const Sampler& sampler, const LogDensity& f, const Key& key, std:
         one_step(sampler, f, fold_in(key, at.number), w.state, exp(w.step_size.log), Metric(w.inverse_mass));
     Warm next = w;
     next.state = state;
-    next.step_size = w.step_size.after(info.acceptance, sampler.target_acceptance);
+    if (adapts_step_size) next.step_size = w.step_size.after(info.acceptance, sampler.target_acceptance);
     if (adapts_masses) {
       const Spread spread = chosen_part(at.counts, w.spread.with(state.position), w.spread);
       next.inverse_mass = where(at.ends, spread.variances(), w.inverse_mass);
@@ -122,6 +122,7 @@ Warm warmed_up(const Sampler& sampler, const LogDensity& f, const Key& key, std:
 Chain<Tensor> sample_vector(const LogDensity& f, const Tensor& start, const Key& key, const SampleOptions& options) {
   require_count("sample: warmup", options.warmup);
   require_count("sample: draws", options.draws);
+  require_one_key("sample", key);
   Sampler sampler = options.sampler;
   const Tensor inverse_mass = checked_inverse_mass(sampler, start);
   State<Tensor> state = first_state(sampler, f, start);

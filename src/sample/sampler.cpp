@@ -89,6 +89,11 @@ Tensor Metric::displacement(const Tensor& noise) const {
 void require_count(const char* name, std::int64_t count) {
   if (count < 0) raise<ValueError>(std::string(name) + " is " + std::to_string(count) + "; it must not be negative");
 }
+void require_one_key(const char* call, const Key& key) {
+  if (key.data.dim() == 1) return;
+  raise<ValueError>(std::string(call) + ": the keys are " + tree::type_of(key.data) +
+                    "; pass one key, and map over several with vmap");
+}
 void require_real(const Tensor& position) {
   if (!position.is_floating_point())
     raise<TypeError>("sample: the position is " + tree::type_of(position) + "; pass real numbers");
@@ -147,6 +152,7 @@ std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity
 
 std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity& f, const Key& key,
                                         const State<Tensor>& state) {
+  require_one_key("step", key);
   return one_step(sampler, f, key, state, first_step_size(sampler, state.position),
                   Metric(checked_inverse_mass(sampler, state.position)));
 }

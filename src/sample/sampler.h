@@ -19,6 +19,8 @@ struct Metric {
 
 /// Throws ValueError for a negative number.
 void require_count(const char* name, std::int64_t count);
+/// Throws ValueError for several keys.
+void require_one_key(const char* call, const Key& key);
 /// Throws TypeError unless the position is of real numbers.
 void require_real(const Tensor& position);
 /// Throws unless sampler and position fit; the inverse mass for this position, ones if the sampler has none.

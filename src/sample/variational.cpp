@@ -36,6 +36,7 @@ MeanField<Tensor> fit_vector(const LogDensity& f, const Tensor& start, const Key
                              const MeanFieldOptions& options) {
   require_count("meanfield_vi: steps", options.steps);
   require_count("meanfield_vi: samples", options.samples);
+  require_one_key("meanfield_vi", key);
   require_real(start);
   constexpr double first_log_std = -2;
   debug::check_finite(f(start), "the log density of the start");

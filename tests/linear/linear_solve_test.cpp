@@ -4,6 +4,7 @@
 #include <ricci/ricci.h>
 
 #include <cmath>
+#include <string>
 
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
@@ -135,6 +136,46 @@ TEST(LinearSolve, OfAJacobianBetweenTreesIsAStepOfNewton) {
   const auto hessian = operators::jacobian(rc::grad(loss), at, {.symmetric = true});
   const Point newton = solvers::linear_solve(hessian, at, {.solver = solvers::minres({.tol = tight})}).value;
   expect_close(rc::jvp(rc::grad(loss), at, newton).second.speed, at.speed, 1e-9);
+}
+
+TEST(LinearSolve, OfAJacobianWithMoreResultsThanUnknownsIsAStepOfGaussAndNewton) {
+  const auto residuals = [](const Point& p) { return rc::cat({p.speed * p.place, p.speed, p.place.view({1})}, 0); };
+  const Point at{number(2), doubles({1, 3})};
+  const auto j = operators::jacobian(residuals, at);
+  const Point step = solvers::linear_solve(j, residuals(at)).value;
+  const Tensor wanted = rc::lstsq(operators::as_matrix(j.of_vectors), residuals(at));
+  expect_close(rc::ravel(step).vector, wanted, 1e-12);
+}
+
+TEST(LinearSolve, PromotesAndTakesComplexAndSmallOperators) {
+  const Tensor a = matrix(false).to(rc::float32), b = right_side();
+  EXPECT_EQ(solvers::linear_solve(operators::Matrix{a}, b).value.dtype(), rc::float64);
+  const Tensor mixed =
+      rc::grad([&](const Tensor& a) { return solvers::linear_solve(operators::Matrix{a}, b).value.sum(); })(a);
+  EXPECT_EQ(mixed.dtype(), rc::float32);
+  const Tensor rotated = complex(matrix(false), matrix(true)), side = complex(b, b.flip(0));
+  for (const auto& solver : {solvers::lu(), solvers::qr(), solvers::svd()})
+    expect_close(solvers::linear_solve(operators::Matrix{rotated}, side, {.solver = solver}).value,
+                 rc::solve(rotated, side), 1e-12);
+  const Tensor none = rc::zeros({0}, rc::float64);
+  expect_close(solvers::linear_solve(operators::Tridiagonal{none, doubles({4}), none}, doubles({2})).value,
+               doubles({0.5}));
+}
+
+TEST(LinearSolve, ThrowsOnFailureWhereAskedTo) {
+  const auto solve = [](const Tensor& d, const Tensor& b) {
+    return solvers::linear_solve(operators::Diagonal{d}, b, {.throw_on_failure = true}).value;
+  };
+  const Tensor d = doubles({1, 2, 1, 0}, {2, 2}), b = doubles({3, 4});
+  expect_close(solve(d[0], b), doubles({3, 2}));
+  const std::string text = "check_finite: the value of linear_solve, which did not converge, is nan in example 1";
+  for (const bool compiled : {false, true}) {
+    const auto mapped = rc::vmap(solve, {.in_dims = {0, rc::none}});
+    try {
+      compiled ? rc::compile(mapped)(d, b) : mapped(d, b);
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const rc::ValueError& error) { EXPECT_EQ(std::string(error.what()).substr(0, text.size()), text); }
+  }
 }
 
 TEST(LinearSolve, OfAFunctionOfTrees) {

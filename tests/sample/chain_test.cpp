@@ -22,6 +22,7 @@ struct Case {
   samplers::Sampler sampler;
 };
 const Case cases[] = {{"nuts", samplers::nuts({.step_size = 0.4})},
+                      {"nuts that adapts", samplers::nuts({.max_depth = 4})},
                       {"hmc", samplers::hmc({.step_size = 0.4, .steps = 4})},
                       {"mala", samplers::mala({.step_size = 0.6})},
                       {"random walk", samplers::random_walk({.step_size = 0.6})}};
@@ -47,6 +48,20 @@ TEST(Chains, AreTheSameEagerlyMappedAndCompiled) {
       expect_close(rc::vmap(normal)(alone.draws), alone.log_density);
     }
   }
+}
+
+TEST(Chains, WarmUpsChangeWhatTheSamplerDoesNotFix) {
+  const auto found = [](const samplers::Sampler& by) {
+    return samplers::sample(normal, doubles({1, 0, -1}), rc::Key(0), {.sampler = by, .warmup = 30, .draws = 1});
+  };
+  const Tensor masses = doubles({1, 2, 3});
+  const auto fixed = found(samplers::hmc({.step_size = 0.3, .inverse_mass = masses}));
+  expect_close(fixed.step_size, number(0.3));
+  expect_close(fixed.inverse_mass, masses);
+  const auto with_masses = found(samplers::hmc({.inverse_mass = masses}));
+  EXPECT_GT(std::abs(with_masses.step_size.item<double>() - 1), 1e-3);
+  expect_close(with_masses.inverse_mass, masses);
+  EXPECT_GT(abs(found(samplers::hmc({.step_size = 0.3})).inverse_mass - 1).max().item<double>(), 1e-3);
 }
 
 TEST(Chains, StepsByHandAreThoseOfSample) {
@@ -201,6 +216,8 @@ TEST(Chains, ErrorsSayWhatToDo) {
       "sample: the log density is f64[2]; it must be a number");
   expect_error<rc::ValueError>([&] { samplers::sample(normal, doubles({1, 1, 1}), rc::Key(0), {.draws = -1}); },
                                "sample: draws is -1; it must not be negative");
+  expect_error<rc::ValueError>([&] { samplers::sample(normal, doubles({1, 1, 1}), rc::split(rc::Key(0), 4)); },
+                               "sample: the keys are i64[4,2]; pass one key, and map over several with vmap");
   expect_error<rc::ValueError>([] { samplers::nuts({.max_depth = 0}); }, "nuts: max_depth is 0; it must be positive");
   expect_error<rc::ValueError>(
       [&] {
