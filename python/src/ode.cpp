@@ -51,7 +51,7 @@ Event<Tree> event_from(nb::handle given) {
 }
 
 /// A number of Python stays one; None is no time.
-Time time_from(nb::handle given) {
+Number number_of(nb::handle given) {
   if (given.is_none()) return {};
   if (PyFloat_Check(given.ptr()) || PyLong_Check(given.ptr())) return nb::cast<double>(given);
   return nb::cast<Tensor>(given);
@@ -64,13 +64,13 @@ nb::object solution_to(const Solution<Tree>& found) {
 }
 
 nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, const std::string& solver,
-                     const Tensor& rtol, const Tensor& atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
+                     nb::handle rtol, nb::handle atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
                      double pcoeff, double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps,
                      const std::string& checkpoint, nb::handle events, nb::handle params, bool throw_on_failure) {
   Options options;
   options.solver = word_of(solver, solvers, "ode_solve", "solver");
-  options.rtol = rtol, options.atol = atol;
-  options.dt = time_from(dt), options.first_step = time_from(first_step), options.max_step = time_from(max_step);
+  options.rtol = number_of(rtol), options.atol = number_of(atol);
+  options.dt = number_of(dt), options.first_step = number_of(first_step), options.max_step = number_of(max_step);
   options.step_sizes = {.p = pcoeff, .i = icoeff, .d = dcoeff};
   options.save_at = save_at;
   options.max_steps = max_steps;
@@ -79,12 +79,12 @@ nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, 
   if (!params.is_none()) {
     if (nb::len(events) != 0) throw ValueError("backsolve: a solution with params has no events");
     return solution_to(
-        ode::backsolve(Callback(f, "backsolve"), tree_of(y0), time_from(t0), time_from(t1), tree_of(params), options));
+        ode::backsolve(Callback(f, "backsolve"), tree_of(y0), number_of(t0), number_of(t1), tree_of(params), options));
   }
   std::vector<Event<Tree>> all_events;
   for (nb::handle event : events) all_events.push_back(event_from(event));
   return solution_to(
-      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), time_from(t0), time_from(t1), options, all_events));
+      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), number_of(t0), number_of(t1), options, all_events));
 }
 
 Tensor brownian_path(const Key& key, const Tensor& t0, const Tensor& t1, const Tensor& t, nb::handle shape,
@@ -106,9 +106,9 @@ nb::object sde_solve(nb::handle drift, nb::handle diffusion, nb::handle y0, nb::
                      std::int64_t levels, std::int64_t max_steps, const std::string& checkpoint,
                      bool throw_on_failure) {
   return solution_to(ode::sde_solve(Callback(drift, "sde_solve"), Callback(diffusion, "sde_solve"), tree_of(y0),
-                                    time_from(t0), time_from(t1), key,
+                                    number_of(t0), number_of(t1), key,
                                     {.solver = word_of(solver, sde_solvers, "sde_solve", "solver"),
-                                     .dt = time_from(dt),
+                                     .dt = number_of(dt),
                                      .save_at = save_at,
                                      .levels = levels,
                                      .max_steps = max_steps,

@@ -52,8 +52,8 @@ struct Residuals {
 
 namespace runs {
 
-Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
-                                  const tree::AnyTree& params, const Options& options) {
+Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Number& t0,
+                                  const Number& t1, const tree::AnyTree& params, const Options& options) {
   const Tensor start = tree::ravel(call::walk(y0)), all_params = tree::ravel(call::walk(params));
   if (start.is_complex() || all_params.is_complex())
     raise<TypeError>("backsolve: the state is " + tree::type_of(start) + ", the parameters are " +
@@ -69,7 +69,7 @@ Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTre
   }();
 
   const auto solve = [=](const Tensor& begin, const Tensor& from, const Tensor& until, const Tensor& p) {
-    Time first = t0, last = t1;  // numbers stay known
+    Number first = t0, last = t1;  // numbers stay known
     first.tensor = from, last.tensor = until;
     const auto slope = [=](const Tensor& t, const Tensor& y) { return field(t, y, p); };
     const auto found = ode_solve(slope, begin, first, last, options);
@@ -100,7 +100,7 @@ Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTre
     const Tensor of_t1 = sum(of_end * slope_at(r.t1, r.y)), of_t0 = -sum(at.of_y * slope_at(r.t0, r.y0));
     return std::tuple{at.of_y, to(of_t0, r.t0.dtype()), to(of_t1, r.t1.dtype()), at.of_params};
   };
-  const auto as_dtype = [](const Time& time) { return to(time.tensor, float64); };
+  const auto as_dtype = [](const Number& time) { return to(time.tensor, float64); };
   const Ends ends = custom_vjp(solve, forward, backward)(start, as_dtype(t0), as_dtype(t1), all_params);
   const Tensor times = options.save_at.defined() ? options.save_at : zeros({0}, start.dtype());
   const auto rows = [&](const Tensor& row) { return as_tree(row, y0); };

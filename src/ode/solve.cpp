@@ -24,11 +24,18 @@
 namespace ricci::ode {
 namespace {
 
-/// The time in float64. Throws ValueError unless it is 0-dim.
-Tensor time_of(const char* call, const char* name, const Time& time) {
+/// A number that is written anew where it is used, since loops take their steps faster where a number is a literal.
+struct Value {
+  Number given;
+  bool defined() const { return given.tensor.defined(); }
+  operator Tensor() const { return given.number ? Tensor(*given.number) : given.tensor; }
+};
+
+/// A time: in float64, if it is no number. Throws ValueError unless it is 0-dim.
+Value time_of(const char* call, const char* name, const Number& time) {
   if (!time.tensor.defined() || time.tensor.dim() != 0)
     raise<ValueError>(std::string(call) + ": " + name + " is " + tree::type_of(time.tensor) + "; a time is one number");
-  return to(time.tensor, float64);
+  return {time.number ? time : Number(to(time.tensor, float64))};
 }
 
 /// What does not change between steps.
@@ -36,14 +43,15 @@ struct Problem {
   const char* call;  // for errors
   const Tableau* method;
   Field field;
-  Tensor t0, t1, direction;  // 1, or -1 where t1 is before t0
-  Tensor longest;            // step; undefined: any
-  Tolerance tolerance;
+  Value t0, t1, direction;  // 1, or -1 where t1 is before t0
+  Value longest;            // step; undefined: any
+  Value rtol, atol;
   Options options;
   Events events;
   bool keeps_pieces;
   std::optional<Noise> noise;
-  Tensor count;                             // of constant steps; undefined: steps follow from errors
+  Value dt;                                 // of constant steps
+  Value count;                              // of constant steps; undefined: steps follow from errors
   std::optional<std::int64_t> known_count;  // the same, where it is known while a program is recorded
 };
 
@@ -68,6 +76,8 @@ std::optional<Watch> watched(const Problem& p, const Progress& s, const Tensor& 
   return Watch{where(accepted, values, s.watch->values), crossed};
 }
 
+Tolerance tolerance_of(const Problem& p) { return {p.rtol, p.atol}; }
+
 /// What is kept of a step from s.
 std::optional<Piece> piece_of(const Problem& p, const Progress& s, const Tensor& h, const std::vector<Tensor>& slopes) {
   if (!p.keeps_pieces) return std::nullopt;
@@ -77,7 +87,7 @@ std::optional<Piece> piece_of(const Problem& p, const Progress& s, const Tensor&
 Step step_over(const Problem& p, const Progress& s, const Tensor& end, const Tensor& h) {
   const Span span{s.t, s.y, s.f, end, h};
   if (s.before) return leapfrog_step(p.field, *s.before, span);
-  if (p.method->gamma != 0) return implicit_step(*p.method, p.field, p.tolerance, span);
+  if (p.method->gamma != 0) return implicit_step(*p.method, p.field, tolerance_of(p), span);
   return explicit_step(*p.method, p.field, span);
 }
 
@@ -89,7 +99,7 @@ Tensor path_at(const Noise& noise, const Tensor& t, const Tensor& y) {
 Progress constant_step(const Problem& p, const Progress& s) {
   Progress next = s;
   next.steps = s.steps + 1;
-  next.t = where(ge(next.steps, p.count), p.t1, p.t0 + p.direction * (to(next.steps, float64) * p.options.dt.tensor));
+  next.t = where(ge(next.steps, p.count), p.t1, p.t0 + p.direction * (to(next.steps, float64) * p.dt));
   const Tensor h = next.t - s.t;
   if (s.path) next.path = path_at(*p.noise, next.t, s.y);
   const Step step = s.path ? noise_step(*p.noise, p.field, {s.t, s.y, s.f, next.t, h}, *next.path - *s.path)
@@ -114,7 +124,7 @@ Progress adaptive_step(const Problem& p, const Progress& s) {
   const Tensor left = abs(p.t1 - s.t), is_last = ge(s.size, left), size = where(is_last, left, s.size);
   const Tensor h = p.direction * size, end = where(is_last, p.t1, s.t + h);
   const Step step = step_over(p, s, end, h);
-  const Tensor error = scaled_norm(p.tolerance, step.error, greater_size(s.y, step.y)), accepted = lt(error, 1);
+  const Tensor error = scaled_norm(tolerance_of(p), step.error, greater_size(s.y, step.y)), accepted = lt(error, 1);
   Progress next = s;
   next.t = where(accepted, end, s.t);
   next.y = where(accepted, step.y, s.y), next.f = where(accepted, step.f, s.f);
@@ -167,15 +177,16 @@ Progress advanced(const Shared& p, const Progress& s) {
 
 Progress begun(const Problem& p, const Tensor& y0) {
   const Tensor zero = zeros({}, int64);
-  Progress s{p.t0, y0, p.field(p.t0, y0), {}, zero, zero, {}, {}, {}, {}, {}};
+  const Tensor t0 = to(Tensor(p.t0), float64);
+  Progress s{t0, y0, p.field(t0, y0), {}, zero, zero, {}, {}, {}, {}, {}};
   if (p.options.solver == LeapfrogMidpoint) s.before = Before{s.t, y0};
   if (p.noise) s.path = zeros_like(real(y0));
   if (p.count.defined()) s.size = ones({}, float64);
   else {
-    const Time& given = p.options.first_step;
+    const Number& given = p.options.first_step;
     s.size = given.tensor.defined()
                  ? time_of(p.call, "first_step", given)
-                 : first_step_size(p.tolerance, p.field, p.method->error_order, s.t, y0, s.f, p.direction);
+                 : first_step_size(tolerance_of(p), p.field, p.method->error_order, s.t, y0, s.f, p.direction);
     if (p.longest.defined()) s.size = minimum(s.size, p.longest);
     s.errors = Errors{ones({}, float64), ones({}, float64)};
   }
@@ -213,8 +224,9 @@ Tensor checked(const std::string& call, const Tensor& y, const Tensor& status) {
 }
 
 /// Steps of a constant size.
-void set_count(Problem& p, const Time& t0, const Time& t1) {
-  const Time& dt = p.options.dt;
+void set_count(Problem& p, const Number& t0, const Number& t1) {
+  const Number& dt = p.options.dt;
+  p.dt = time_of(p.call, "dt", dt);
   // A step that is longer by a part of 1e-9 is better than one more that is as short.
   constexpr double slack = 1e-9;
   if (t0.number && t1.number && dt.number) {
@@ -223,19 +235,20 @@ void set_count(Problem& p, const Time& t0, const Time& t1) {
                         "; it must be positive, also back in time");
     const double count = std::ceil(std::abs(*t1.number - *t0.number) / *dt.number - slack);
     p.known_count = static_cast<std::int64_t>(std::min(count, 1e18));
-    p.count = full({}, *p.known_count, int64);
+    p.count = {*p.known_count};
     return;
   }
-  p.count = to(ceil(abs(p.t1 - p.t0) / time_of(p.call, "dt", dt) - slack), int64).detach();
+  p.count = {to(ceil(abs(Tensor(p.t1) - Tensor(p.t0)) / Tensor(p.dt) - slack), int64).detach()};
 }
 
-Problem problem_of(const char* call, const Tableau& method, const Field& field, const Time& t0, const Time& t1,
+Problem problem_of(const char* call, const Tableau& method, const Field& field, const Number& t0, const Number& t1,
                    const Options& options) {
   Problem p{.call = call, .method = &method, .field = field, .options = options};
   p.t0 = time_of(call, "t0", t0), p.t1 = time_of(call, "t1", t1);
-  p.direction = to(where(ge(p.t1, p.t0), 1, -1), float64);
+  if (t0.number && t1.number) p.direction = {*t1.number < *t0.number ? -1 : 1};
+  else p.direction = {to(where(ge(Tensor(p.t1), Tensor(p.t0)), 1, -1), float64)};
   if (options.max_step.tensor.defined()) p.longest = time_of(call, "max_step", options.max_step);
-  p.tolerance = {options.rtol, options.atol};
+  p.rtol = {options.rtol}, p.atol = {options.atol};
   p.keeps_pieces = options.save_at.defined();
   if (options.save_at.defined() && options.save_at.dim() != 1)
     raise<ValueError>(std::string(call) + ": save_at is " + tree::type_of(options.save_at) +
@@ -357,8 +370,9 @@ std::string text_of(std::int64_t status) {
 
 namespace runs {
 
-Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
-                                  const Options& options, const std::vector<Event<tree::AnyTree>>& events) {
+Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Number& t0,
+                                  const Number& t1, const Options& options,
+                                  const std::vector<Event<tree::AnyTree>>& events) {
   const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
   const Tableau& method = tableau_of(options.solver);
@@ -372,7 +386,7 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
 }
 
 Solution<tree::AnyTree> sde_solve(const tree::AnyFunction& drift, const tree::AnyFunction& diffusion,
-                                  const tree::AnyTree& y0, const Time& t0, const Time& t1, const Key& key,
+                                  const tree::AnyTree& y0, const Number& t0, const Number& t1, const Key& key,
                                   const SdeOptions& o) {
   const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
@@ -382,7 +396,9 @@ Solution<tree::AnyTree> sde_solve(const tree::AnyFunction& drift, const tree::An
                           .max_steps = o.max_steps,
                           .checkpoint = o.checkpoint,
                           .throw_on_failure = o.throw_on_failure});
-  p.noise = Noise{o.solver, field_of("sde_solve", diffusion, y0, dtype), {key, p.t0, p.t1, o.levels}};
+  p.noise = Noise{o.solver,
+                  field_of("sde_solve", diffusion, y0, dtype),
+                  {key, to(Tensor(p.t0), float64), to(Tensor(p.t1), float64), o.levels}};
   return solved(std::make_shared<Problem>(std::move(p)), start, y0);
 }
 

@@ -6,8 +6,8 @@
 namespace ricci::ode {
 
 namespace runs {
-Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
-                                  const tree::AnyTree& params, const Options& options);
+Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Number& t0,
+                                  const Number& t1, const tree::AnyTree& params, const Options& options);
 }  // namespace runs
 
 /// The solution of y' = f(t, y, params), as ode_solve gives it. Reverse mode solves y and the adjoint equation
@@ -18,7 +18,7 @@ Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTre
 /// Forward mode: NotImplementedError. TypeError for complex states and params. Otherwise as ode_solve.
 ///   auto loss = [&](Mlp mlp) { return ode::backsolve(net, y0, 0, 1, mlp, {.rtol = 1e-6, .atol = 1e-6}).y.sum(); };
 template <class F, class Y, class P>
-Solution<state_t<Y>> backsolve(const F& f, const Y& y0, const Time& t0, const Time& t1, const P& params,
+Solution<state_t<Y>> backsolve(const F& f, const Y& y0, const Number& t0, const Number& t1, const P& params,
                                const Options& options = {}) {
   using State = state_t<Y>;
   using Params = state_t<P>;

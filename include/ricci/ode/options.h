@@ -13,16 +13,16 @@
 
 namespace ricci::ode {
 
-/// A time, or a length of time: a number, or a 0-dim Tensor, which may have examples and derivatives.
-struct Time {
+/// A number, such as a time; or a Tensor, which may have examples and derivatives: 0-dim, where it is a time.
+struct Number {
   Tensor tensor;
-  std::optional<double> number = {};  ///< known while a program is recorded
+  std::optional<double> number = {};  ///< of C++: a program that is recorded has it as a literal
 
-  Time() = default;  ///< none
+  Number() = default;  ///< none
   template <class T>
     requires std::is_arithmetic_v<T>
-  Time(T value) : tensor(value), number(static_cast<double>(value)) {}
-  Time(const Tensor& value) : tensor(value) {}
+  Number(T value) : tensor(value), number(static_cast<double>(value)) {}
+  Number(const Tensor& value) : tensor(value) {}
 };
 
 /// How the next step's size follows from the errors e₁ (this step), e₂, e₃ (those accepted before it), each as a part
@@ -51,10 +51,10 @@ struct Options {
   /// A step is accepted where the root mean square of error / (atol + rtol |y|) is below 1; of each element, |y| is the
   /// greater of before and after. Numbers, or Tensors that broadcast against the elements of y, one leaf after the
   /// other. An implicit solver's iterations end where they change y by a hundredth of this, in constant steps too.
-  Tensor rtol = 1e-3, atol = 1e-6;
-  Time dt = {};  ///< constant steps of this size, the last one what is left; else steps follow from the tolerance
-  Time first_step = {};  ///< the size of the first step; else it is found from f and its change
-  Time max_step = {};    ///< no step is longer
+  Number rtol = 1e-3, atol = 1e-6;
+  Number dt = {};  ///< constant steps of this size, the last one what is left; else steps follow from the tolerance
+  Number first_step = {};  ///< the size of the first step; else it is found from f and its change
+  Number max_step = {};    ///< no step is longer
   StepSizes step_sizes = {};
   /// Times, [n], in order from t0 to t1, at which the state is kept, as `ys`. Steps do not end there: values are those
   /// of the solver's polynomial between steps.

@@ -19,7 +19,7 @@ enum class SdeSolver : std::uint8_t {
 
 struct SdeOptions {
   SdeSolver solver = SdeSolver::EulerMaruyama;
-  Time dt = {};              ///< the size of steps, which must be given; the last one is what is left
+  Number dt = {};            ///< the size of steps, which must be given; the last one is what is left
   Tensor save_at = {};       ///< as of ode::Options; values between steps are on straight lines
   std::int64_t levels = 16;  ///< the path is drawn at 2^levels times: many more than there are steps
   std::int64_t max_steps = 1'000'000'000;
@@ -29,7 +29,7 @@ struct SdeOptions {
 
 namespace runs {
 Solution<tree::AnyTree> sde_solve(const tree::AnyFunction& drift, const tree::AnyFunction& diffusion,
-                                  const tree::AnyTree& y0, const Time& t0, const Time& t1, const Key& key,
+                                  const tree::AnyTree& y0, const Number& t0, const Number& t1, const Key& key,
                                   const SdeOptions& options);
 }  // namespace runs
 
@@ -42,7 +42,7 @@ Solution<tree::AnyTree> sde_solve(const tree::AnyFunction& drift, const tree::An
 ///   auto grows = ode::sde_solve([](Tensor, Tensor y) { return 0.05 * y; }, [](Tensor, Tensor y) { return 0.2 * y; },
 ///                               100.0, 0, 1, rc::Key(0), {.solver = ode::SdeSolver::Milstein, .dt = 0.01});
 template <class F, class G, class Y>
-Solution<state_t<Y>> sde_solve(const F& drift, const G& diffusion, const Y& y0, const Time& t0, const Time& t1,
+Solution<state_t<Y>> sde_solve(const F& drift, const G& diffusion, const Y& y0, const Number& t0, const Number& t1,
                                const Key& key, const SdeOptions& options) {
   using State = state_t<Y>;
   return of_type<State>(runs::sde_solve(slope_function<State>(drift), slope_function<State>(diffusion),

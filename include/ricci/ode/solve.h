@@ -25,8 +25,9 @@ struct Solution {
 
 namespace runs {
 /// The equation y' = f(t, y), of a state without its C++ type. `y` and `ys` of the solution are the trees.
-Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Time& t0, const Time& t1,
-                                  const Options& options, const std::vector<Event<tree::AnyTree>>& events);
+Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Number& t0,
+                                  const Number& t1, const Options& options,
+                                  const std::vector<Event<tree::AnyTree>>& events);
 }  // namespace runs
 
 /// What a state is kept as: a number as a Tensor.
@@ -56,7 +57,7 @@ Solution<State> of_type(Solution<tree::AnyTree> found) {
 
 /// The solution of y' = f(t, y), y(t0) = y0 up to t1, which may be before t0. y0: any tree of floating or complex
 /// Tensors; integers and values that are no Tensors stay as they are. `f(t, y)` gives a tree like y; its t is 0-dim, in
-/// y's real dtype. Time is counted in float64.
+/// y's real dtype. Number is counted in float64.
 /// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
 /// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own.
 /// ValueError if f gives another structure or other shapes, if the solver has no estimate of its error and there is no
@@ -64,7 +65,7 @@ Solution<State> of_type(Solution<tree::AnyTree> found) {
 ///   auto solution = ode::ode_solve([](Tensor, Tensor y) { return -y; }, 1.0, 0, 2, {.rtol = 1e-6});
 ///   solution.y                                                                                   // 0.135335 f64[]
 template <class F, class Y>
-Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Time& t0, const Time& t1, const Options& options = {},
+Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Number& t0, const Number& t1, const Options& options = {},
                                const std::vector<Event<state_t<Y>>>& events = {}) {
   using State = state_t<Y>;
   std::vector<Event<tree::AnyTree>> any_events;
