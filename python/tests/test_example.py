@@ -1,4 +1,4 @@
-"""examples/python/private_digits.py trains the weights of the C++ program, to the bit."""
+"""The examples in Python give what those in C++ give: private_digits the weights, to the bit."""
 
 import subprocess
 import sys
@@ -27,3 +27,15 @@ def test_the_demo_gives_the_bits_of_the_cpp_one(source, tmp_path):
     assert ours.keys() == theirs.keys() and len(ours) == 4
     for name in ours:
         assert np.asarray(ours[name]).tobytes() == np.asarray(theirs[name]).tobytes()
+
+
+def test_the_pose_graph_is_solved_as_in_cpp(source):
+    program = source / "build/release/examples/pose_graph"
+    if not program.exists():
+        pytest.skip("needs the examples")
+    distances = lambda *command: [
+        line
+        for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        if line.endswith(" m")
+    ]
+    assert distances(sys.executable, source / "examples/python/pose_graph.py") == distances(program)
