@@ -3,10 +3,11 @@
     def chain(key):
         return sample.sample(log_density, start, key, sample.nuts(), warmup=500, draws=1000)
 
-    chains = rc.compile(rc.vmap(chain))(rc.Key(0).split(8))
+    chains = rc.compile(lambda keys: rc.map(chain, keys))(rc.Key(0).split(4))
     sample.rhat(chains.draws), sample.ess(chains.draws)
 
-A log density is a function from a tree to a number, up to a constant. One call is one chain.
+A log density is a function from a tree to a number, up to a constant. One call is one chain; of more than 16,
+`rc.vmap(chain)` is faster than `rc.map`.
 """
 
 from dataclasses import dataclass
