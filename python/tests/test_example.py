@@ -1,5 +1,6 @@
 """The examples in Python give what those in C++ give: private_digits the weights, to the bit."""
 
+import re
 import subprocess
 import sys
 
@@ -39,3 +40,16 @@ def test_the_pose_graph_is_solved_as_in_cpp(source):
         if line.endswith(" m")
     ]
     assert distances(sys.executable, source / "examples/python/pose_graph.py") == distances(program)
+
+
+def test_the_eight_schools_have_the_posterior_of_the_cpp_ones(source):
+    program = source / "build/release/examples/eight_schools"
+    if not program.exists():
+        pytest.skip("needs the examples")
+
+    def posterior(*command):
+        text = subprocess.run([*command, "--quick"], capture_output=True, text=True, check=True).stdout
+        return [[float(word) for word in re.findall(r"-?\d+\.\d", line)] for line in text.splitlines()[:8]]
+
+    ours, theirs = posterior(sys.executable, source / "examples/python/eight_schools.py"), posterior(program)
+    assert np.abs(np.array(ours) - np.array(theirs)).max() < 0.25 and np.shape(ours) == (8, 2)
