@@ -94,7 +94,6 @@ if(RICCI_COMPILE)
   target_link_options(ricci_code PRIVATE -Wl,--build-id)
   target_compile_definitions(ricci_compile PRIVATE RICCI_CODE_LIBRARY="$<TARGET_FILE_NAME:ricci_code>"
                                                    RICCI_CODE_DIRECTORY="${CMAKE_INSTALL_FULL_LIBDIR}/")
-  add_dependencies(ricci ricci_code)
 endif()
 
 target_sources(ricci PRIVATE ${objects})
@@ -132,6 +131,14 @@ add_library(ricci_primitives INTERFACE)
 add_library(Ricci::primitives ALIAS ricci_primitives)
 set_target_properties(ricci_primitives PROPERTIES EXPORT_NAME primitives)
 target_link_libraries(ricci_primitives INTERFACE ricci sleef)
+
+# Who links the library gets the generator built too. Here only programs that may compile something do: `./dev demo`
+# compiles nothing, and would take half a minute longer.
+if(RICCI_COMPILE AND PROJECT_IS_TOP_LEVEL)
+  add_dependencies(ricci_primitives ricci_code)
+elseif(RICCI_COMPILE)
+  add_dependencies(ricci ricci_code)
+endif()
 
 # For programs on many machines (ricci/mpi.h): a library of its own, so that the others know nothing of MPI.
 if(builds_mpi)
