@@ -238,12 +238,21 @@ std::vector<Equation> ends_of_streams(const Recording& r) {
   return ends;
 }
 
-/// Whether it costs less to compute the equation again than to keep its result. A number must be computed again: what
-/// is kept gets a dtype.
-bool is_cheap(const Equation& e, const std::vector<Type>& types) {
+/// Whether an element takes one instruction or so: it is rounded once, if at all.
+bool is_arithmetic(const Rules& rules) {
+  return rules.kind == Kind::elementwise && (rules.locally_constant || (rules.exact && rules.ulps <= 0.5));
+}
+
+/// Whether it costs less to compute the equation again than to keep its result. A loop keeps its result for each step,
+/// and an element takes longer to be written and read than to be added: there sums and products are computed again.
+/// Integers are kept: most are places, which would have to be known to lie inside again. A number must be computed
+/// again: what is kept gets a dtype.
+bool is_cheap(const Equation& e, const std::vector<Type>& types, Runs runs) {
   if (e.rules->kind == Kind::custom || e.outputs.size() != 1) return false;
-  return e.inputs.empty() || e.rules->is_view || (e.rules->kind == Kind::elementwise && e.rules->locally_constant) ||
-         types[static_cast<std::size_t>(e.outputs[0])].weak;
+  const Type& type = types[static_cast<std::size_t>(e.outputs[0])];
+  if (e.inputs.empty() || e.rules->is_view || type.weak) return true;
+  const bool is_constant = e.rules->locally_constant, is_in_loop = runs == Runs::many && is_differentiable(type.dtype);
+  return is_arithmetic(*e.rules) && (is_constant || is_in_loop);
 }
 
 }  // namespace
@@ -252,7 +261,9 @@ bool is_cheap(const Equation& e, const std::vector<Type>& types) {
 struct Split::Read {
   Variables needed, available;
 
-  Read(const Recording& r, const Flags& at_hand) : needed(r.body), available(r.body) {
+  const Runs runs;
+
+  Read(const Recording& r, const Flags& at_hand, Runs runs) : needed(r.body), available(r.body), runs(runs) {
     needed.add_all(r.gradients);
     for (std::size_t i = r.body.equations.size(); i-- > r.forward_equations;)
       if (is_computed(r.body.equations[i], [&](Variable v) { return needed.has(v); }))
@@ -264,14 +275,14 @@ struct Split::Read {
   }
   /// A cheap equation whose operands are available makes its result so.
   void pass(const Equation& e, const std::vector<Type>& types) {
-    if (is_cheap(e, types) && available.have_all(e.inputs)) available.add(e.outputs[0]);
+    if (is_cheap(e, types, runs) && available.have_all(e.inputs)) available.add(e.outputs[0]);
   }
 };
 
 Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
     : f_(std::move(f)), active_(active), at_hand_(at_hand), runs_(runs) {
   const auto [r, needed_besides] = record_for_all();
-  Read read(r, at_hand_);
+  Read read(r, at_hand_, runs_);
   read.needed.add_all(needed_besides);
   const auto keep = [&](Variable v) {
     if (!read.needed.has(v) || read.available.has(v)) return;
@@ -313,7 +324,7 @@ std::pair<Recording, std::vector<Variable>> Split::record_for_all() const {
       one[i] = true;
       try {
         const Recording r = recorded(one);
-        const Read read(r, at_hand_);
+        const Read read(r, at_hand_, runs_);
         for (Variable v = 0; static_cast<std::size_t>(v) < r.forward_variables; ++v)
           if (read.needed.has(v)) needed.push_back(v);
       } catch (const Error&) {  // thrown again where the output has a cotangent
@@ -333,7 +344,7 @@ bool Split::begins_as_before(const Recording& r) const {
 /// None if this recording's backward half reads a value that the first one did not keep: a rule may compute differently
 /// where cotangents are missing.
 std::optional<Backward> Split::cut(const Recording& r) const {
-  Read read(r, at_hand_);
+  Read read(r, at_hand_, runs_);
   for (const Variable v : kept_) {
     const bool is_same = static_cast<std::size_t>(v) < r.forward_variables ||
                          std::find(r.streams.begin(), r.streams.end(), v) != r.streams.end();
@@ -359,7 +370,7 @@ std::optional<Backward> Split::cut(const Recording& r) const {
     const Equation& e = r.body.equations[i];
     for (const Variable v : e.outputs)
       if (read.needed.has(v) && !read.available.has(v)) return std::nullopt;
-    if (!is_cheap(e, r.body.types) || !read.needed.has(e.outputs[0]) || is_kept(e.outputs[0])) continue;
+    if (!is_cheap(e, r.body.types, runs_) || !read.needed.has(e.outputs[0]) || is_kept(e.outputs[0])) continue;
     read.needed.add_all(e.inputs);
     again.push_back(e);
   }

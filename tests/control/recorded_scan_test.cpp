@@ -70,6 +70,21 @@ TEST(RecordedScan, ItsGradientIsAForwardScanThatKeepsRowsAndABackwardOne) {
 )");
 }
 
+TEST(RecordedScan, ItsWayBackReadsTheStateAndComputesSumsAndProductsAgain) {
+  const auto f = [](Tensor xs) {
+    const auto step = [](Tensor c, Tensor x) {
+      const Tensor a = c * x, b = a * (c - a), d = b / (1 + a * a);
+      return std::pair{d * (b - c), std::tuple<>()};
+    };
+    return rc::scan(step, number(0.5), xs).first;
+  };
+  const std::string program = expect_plain(rc::grad(f), three, {other, longer});
+  EXPECT_EQ(times(program, "reverse=true"), 1U);
+  EXPECT_EQ(times(program, "carried=1, scanned=2, streams=0, reverse=true"), 1U);  // c and x
+  expect_plain(rc::vmap(rc::grad(f)), rc::stack({three, other}), {rc::stack({longer, -longer, 2 * longer})});
+  expect_plain(rc::hessian(f), three, {other}, 1e-10);
+}
+
 TEST(RecordedScan, OverNoSlicesTheCarryAndItsGradientPassThrough) {
   const auto f = [](Tensor xs, Tensor c) {
     const Tensor scale = exp(c);
