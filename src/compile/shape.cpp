@@ -49,6 +49,7 @@ int width_of(const LanePlan& plan, int register_bytes) {
 
 int registers_of(const LanePlan& plan, std::size_t most_operations) {
   constexpr std::size_t seen_ahead = 150;
+  constexpr double half = 0.5;  // of a cycle, as two operations begin at once
   int registers = 1;
   for (const Stage& stage : plan.stages) {
     const std::vector<Node>& nodes = stage.turn.empty() ? stage.lane : stage.turn;
@@ -65,7 +66,7 @@ int registers_of(const LanePlan& plan, std::size_t most_operations) {
       const bool is_value = s.kind == Kind::word || s.kind == Kind::convert;
       const CalledFunction* const f = plan.called_by(s);
       const double latency = f ? 4 * static_cast<double>(f->steps()) : is_slow ? 16 : is_value ? 4 : 1;
-      busy += f ? static_cast<double>(f->steps()) : is_slow ? 12 : 1;
+      busy += f ? half * static_cast<double>(f->steps()) : is_slow ? 12 : half;
       chain = std::max(chain, ready[n] = from + latency);
     }
     int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);

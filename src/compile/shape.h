@@ -11,7 +11,7 @@ int width_of(const LanePlan& plan, int register_bytes);
 
 /// How many registers of lanes are computed side by side: as many as hide the latency of the longest chain of
 /// operations, where the code is so long that the processor sees no second one of it ahead; with at most so many
-/// operations together.
+/// operations together. A processor is taken to begin two operations in a cycle.
 int registers_of(const LanePlan& plan, std::size_t most_operations);
 
 }  // namespace ricci::compiled
