@@ -60,72 +60,71 @@ struct Bounds {
   }
 };
 
-/// The cost near x: |rest + triangle dx|² / 2 up to a constant. triangle: [n, n]
+/// The cost near x: |residuals + j dx|² / 2 up to a constant.
 struct Model {
-  Tensor triangle, rest, gradient, scale;  // scale: the norms of J's columns
+  Tensor j, residuals;  // [m, n] and [m]
+  Tensor gradient;      // [n]
+  Tensor norms;         // [n]: of j's columns
+  bool is_bounded;
 
-  Tensor change(const Tensor& dx) const { return dot(gradient, dx) + square_of(matmul(triangle, dx)) / 2; }
+  Tensor scale() const { return where(norms > 0, norms, 1); }
+
+  Tensor change(const Tensor& dx) const { return dot(gradient, dx) + square_of(matmul(j, dx)) / 2; }
 };
-
-/// R and Qᵀ b of the stacked rows of a = Q R, [n, n] and [n]: those of [a b], without Q.
-std::pair<Tensor, Tensor> reduced(const Tensor& a, const Tensor& b) {
-  const std::int64_t n = a.size(1);
-  const Tensor r = qr(cat({a, b.unsqueeze(1)}, 1), "r").second.slice(0, 0, n);
-  return {r.slice(1, 0, n), r.select(1, n)};
-}
-/// The dx of least |rest + triangle dx|.
-Tensor solved(const Tensor& triangle, const Tensor& rest) {
-  if (rest.size(0) == 1) return -rest / triangle.reshape({1});
-  return -solve_triangular(triangle, rest, true);
-}
 
 Tensor jacobian_of(const VectorFunction& f, const Tensor& x, const Tensor& r) {
   return r.numel() >= x.numel() ? jacfwd(f)(x) : jacrev(f)(x);
 }
 
 Model model_at(const Cost& cost, const Bounds& bounds, const Tensor& x, const Tensor& r) {
-  Tensor residuals = r, j = jacobian_of(cost.f, x, r);
+  Model model{jacobian_of(cost.f, x, r), r, {}, {}, bounds.any()};
   if (cost.loss.rho) {
     const Tensor weight = weight_of(cost.loss, r);
-    residuals = weight * r, j = weight.unsqueeze(1) * j;
+    model.residuals = weight * r, model.j = weight.unsqueeze(1) * model.j;
   }
-  Model model;
-  model.gradient = matmul(residuals, j);
-  const std::int64_t n = x.size(0);
-  if (bounds.any()) {  // what is at a bound stays there: rows that say dx = 0
+  model.gradient = matmul(model.residuals, model.j);
+  if (model.is_bounded) {  // what is at a bound stays there
     const Tensor free = bounds.free(x, model.gradient);
-    j = cat({j * free, diag(1 - free)}, 0), residuals = cat({residuals, zeros_like(x)}, 0);
-    model.gradient = model.gradient * free;
+    model.j = model.j * free, model.gradient = model.gradient * free;
   }
-  if (const std::int64_t missing = n - j.size(0); missing > 0) {
-    j = cat({j, zeros({missing, n}, x.dtype())}, 0);
-    residuals = cat({residuals, zeros({missing}, x.dtype())}, 0);
-  }
-  std::tie(model.triangle, model.rest) = reduced(j, residuals);
-  const Tensor norms = sqrt((model.triangle * model.triangle).sum(0));
-  model.scale = where(norms > 0, norms, 1);
+  model.norms = sqrt((model.j * model.j).sum(0));
   return model;
 }
 
+/// The dx of least |residuals + j dx|, by R and Qᵀ residuals, which R of [j residuals] has as its last column.
+Tensor solved(const Tensor& j, const Tensor& residuals) {
+  const std::int64_t n = j.size(1);
+  const Tensor r = qr(cat({j, residuals.unsqueeze(1)}, 1), "r").second.slice(0, 0, n);
+  const Tensor triangle = r.slice(1, 0, n), rest = r.select(1, n);
+  if (n == 1) return -rest / triangle.reshape({1});
+  return -solve_triangular(triangle, rest, true);
+}
+/// The same with |more dx|² in it, with numbers of [n] for the diagonal `more`.
+Tensor solved_with(const Model& model, const Tensor& more) {
+  return solved(cat({model.j, diag(more)}, 0), cat({model.residuals, zeros_like(more)}, 0));
+}
+/// Without damping. What is held at a bound has a column of zeros, and stays.
+Tensor whole_step(const Model& model) {
+  if (!model.is_bounded && model.j.size(0) >= model.j.size(1)) return solved(model.j, model.residuals);
+  return solved_with(model, to(model.norms == 0, model.norms.dtype()));
+}
 Tensor damped_step(const Model& model, const Tensor& damping) {
-  const Tensor rows = cat({model.triangle, diag(sqrt(damping) * model.scale)}, 0);
-  const auto [triangle, rest] = reduced(rows, cat({model.rest, zeros_like(model.rest)}, 0));
-  return solved(triangle, rest);
+  return solved_with(model, sqrt(damping) * model.scale());
 }
 
 /// In scaled unknowns D dx, so that their units do not matter.
 Tensor dogleg_step(const Model& model, const Tensor& radius) {
-  const Tensor slope = model.gradient / model.scale, image = matmul(model.triangle, slope / model.scale);
+  const Tensor scale = model.scale(), slope = model.gradient / scale, image = matmul(model.j, slope / scale);
   const Tensor flat = square_of(image) == 0;
   const Tensor steepest = -where(flat, 0, square_of(slope) / where(flat, 1, square_of(image))) * slope;
-  const Tensor whole = model.scale * solved(model.triangle, model.rest), size = norm(steepest);
+  const Tensor whole = scale * whole_step(model), size = norm(steepest);
   // Where the path from the one to the other leaves the ball: |steepest + t beyond| = radius.
   const Tensor beyond = whole - steepest, a = square_of(beyond), b = dot(steepest, beyond);
   const Tensor c = size * size - radius * radius, root = sqrt(clamp_min(b * b - a * c, 0));
   const Tensor bent = steepest + where(b > 0, -c / (b + root), (root - b) / a) * beyond;
   const Tensor along = where(all_finite(bent), bent, steepest);  // a singular J has no whole step
   const Tensor cut = where(size < radius, along, steepest * (radius / size));
-  return where(norm(whole) <= radius, whole, cut) / model.scale;
+  return where(norm(whole) <= radius, whole, cut) / scale;
 }
 
 struct State {
@@ -137,7 +136,7 @@ struct State {
 
 Tensor proposed_step(Method method, const Model& model, const Tensor& trust) {
   switch (method) {
-    case Method::gauss_newton: return solved(model.triangle, model.rest);
+    case Method::gauss_newton: return whole_step(model);
     case Method::levenberg_marquardt: return damped_step(model, trust);
     case Method::dogleg: return dogleg_step(model, trust);
   }
@@ -163,7 +162,7 @@ State stepped(const Cost& cost, const Bounds& bounds, const Tolerance& tolerance
   const Tensor value = cost.of_residuals(r), change = x - s.x, promised = model.change(change);
   const Tensor is_finite = all_finite(dx), gives_finite = logical_and(is_finite, isfinite(value));
   const Tensor is_small = tolerance.allows(change, s.x), allowed = tolerance.of(abs(s.cost));
-  const Tensor reason = where(is_finite, running, where(all_finite(model.triangle), singular, not_finite));
+  const Tensor reason = where(is_finite, running, where(all_finite(model.norms), singular, not_finite));
 
   State next = s;
   next.steps = s.steps + 1;
@@ -179,7 +178,7 @@ State stepped(const Cost& cost, const Bounds& bounds, const Tolerance& tolerance
     const Tensor gain = where(is_taken, s.cost - value, abs(promised));
     const Tensor ended = where(gain <= allowed, converged, where(is_taken, running, stalled));
     next.status = where(is_finite, where(is_small, ended, running), reason);
-    adapt_trust(method, next, quality, is_taken, norm(model.scale * dx));
+    adapt_trust(method, next, quality, is_taken, norm(model.scale() * dx));
   }
   next.x = where(is_taken, x, s.x), next.r = where(is_taken, r, s.r), next.cost = where(is_taken, value, s.cost);
   return next;
@@ -192,7 +191,8 @@ Result<Tensor> by_steps(const Cost& cost, const Bounds& bounds, const Tensor& st
   const Tensor x = bounds.cut(start), r = cost.f(x), value = cost.of_residuals(r);
   const Tensor status = where(isfinite(value), where(value == 0, converged, running), not_finite);
   State first{x, r, value, full({}, o.solver.first, dtype), full({}, 2, dtype), zeros({}, int64), status};
-  if (method == Method::dogleg) first.trust = first.trust * clamp_min(norm(model_at(cost, bounds, x, r).scale * x), 1);
+  if (method == Method::dogleg)
+    first.trust = first.trust * clamp_min(norm(model_at(cost, bounds, x, r).scale() * x), 1);
 
   const State end = while_loop([](const State& s) { return s.status == running; },
                                [&](const State& s) {

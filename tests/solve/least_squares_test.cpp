@@ -187,6 +187,12 @@ TEST(LeastSquares, SaysWhyItEnded) {
         solvers::least_squares([](const Tensor& x) { return x.slice(0, 0, 0); }, doubles({3, 4}), {.solver = solver});
     expect_values(none.value, {3, 4});
     expect_values(none.status, {solvers::converged});
+    const auto idle =
+        solvers::least_squares([](const Tensor& x) { return exp(x[0]) - 2; }, doubles({0, 5}), {.solver = solver});
+    if (name == "levenberg_marquardt") {  // an unknown without influence stays
+      expect_values(idle.value, {std::log(2), 5}, 1e-8);
+      expect_values(idle.status, {solvers::converged});
+    }
     const auto empty = solvers::least_squares([](const Tensor& x) { return x; }, doubles({}), {.solver = solver});
     expect_values(empty.status, {solvers::converged});
   }
