@@ -157,7 +157,8 @@ Tensor round_of_gmres(const LinearOperator& a, const Tensor& residual, const Sol
         Tensor parts = zeros({kept + 1}, dtype);
         for (int twice = 0; twice < 2; ++twice) {  // once leaves rounding errors as large as what is left
           const Tensor part = matmul(s.directions, rest);
-          rest = rest - matmul(part, s.directions);
+          // As a matrix of one row: as a vector, its product would be the elements' products [n, kept + 1], and a sum.
+          rest = rest - squeeze(matmul(unsqueeze(part, 0), s.directions), 0);
           parts = parts + part;
         }
         const Tensor left = sqrt(dot_of(rest, rest));
