@@ -60,6 +60,7 @@ Solution<State> of_type(Solution<tree::AnyTree> found) {
 /// y's real dtype. Number is counted in float64.
 /// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
 /// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own.
+/// Where f gives NaN for a step that is then rejected, reverse mode gives NaN: 0 times that NaN.
 /// ValueError if f gives another structure or other shapes, if the solver has no estimate of its error and there is no
 /// `dt`, if `save_at` is no vector; TypeError if f gives another dtype, or of a complex state and an implicit solver.
 ///   auto solution = ode::ode_solve([](Tensor, Tensor y) { return -y; }, 1.0, 0, 2, {.rtol = 1e-6});
