@@ -2,9 +2,11 @@
 #include "ricci/primitive/reduction_axes.h"
 
 #include <cassert>
+#include <cstring>
 #include <limits>
 
 #include "ricci/primitive/scratch.h"
+#include "ricci/small_vector.h"
 
 namespace ricci::kernels {
 namespace {
@@ -25,6 +27,19 @@ int height_of_groups(std::int64_t blocks, std::int64_t groups) {
   while (blocks >> 2 * (height + 1) >= groups) ++height;
   return height;
 }
+
+/// A block of which only the size is known. Assignment copies what it points at.
+struct BlockOfBytes {
+  std::byte* data;
+  std::size_t bytes;
+
+  BlockOfBytes(std::byte* data, std::size_t bytes) : data(data), bytes(bytes) {}
+  BlockOfBytes(const BlockOfBytes&) = default;
+  BlockOfBytes& operator=(const BlockOfBytes& from) {
+    std::memcpy(data, from.data, bytes);
+    return *this;
+  }
+};
 
 }  // namespace
 
@@ -116,6 +131,36 @@ void share_blocks(const BlockSequence& order, const BlockCosts& costs, SumBlocks
       sum(terms, order, {}, g << 2 * height, (g + 1) << 2 * height, roots.data() + g * size);
   });
   sum(terms, order, {roots.data(), groups, height}, groups << 2 * height, blocks, total);
+}
+
+void sum_blocks_of_columns(const void* erased, const BlockSequence& order, const Roots& roots, std::int64_t begin,
+                           std::int64_t end, void* total) {
+  const auto& blocks = *static_cast<const BlocksOfColumns*>(erased);
+  const auto join = [&](const BlockOfBytes& older, const BlockOfBytes& newer) {
+    blocks.join(blocks.strip, older.data, newer.data);
+  };
+  using Sums = Cascade<BlockOfBytes, decltype(join)>;
+  const int count = Sums::levels_for(end - begin + (roots.count << 2 * roots.height));
+  const Scratch<std::byte> memory((count + 1) * static_cast<std::int64_t>(blocks.bytes));
+  const auto block = [&](void* first, std::int64_t i) {
+    return BlockOfBytes(static_cast<std::byte*>(first) + i * static_cast<std::int64_t>(blocks.bytes), blocks.bytes);
+  };
+  SmallVector<BlockOfBytes, 16> levels;
+  for (int level = 0; level < count; ++level) levels.push_back(block(memory.data(), level));
+  Sums cascade(levels.data(), join);
+  for (std::int64_t i = 0; i < roots.count; ++i) {
+    BlockOfBytes root = block(roots.blocks, i);
+    cascade.push(root, roots.height);
+  }
+  BlockOfBytes sums = block(memory.data(), count);
+  order.for_each_part(begin, end, [&](const Offsets& part, std::int64_t first, std::int64_t last) {
+    for (std::int64_t k = first; k < last; k += blocks.rows) {
+      blocks.sum(blocks.strip, part, k, std::min(blocks.rows, last - k), sums.data);
+      cascade.push(sums);
+    }
+  });
+  BlockOfBytes sum = block(total, 0);
+  cascade.total(sum);
 }
 
 }  // namespace ricci::kernels

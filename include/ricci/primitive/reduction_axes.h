@@ -161,6 +161,52 @@ struct Roots {
   int height = 0;
 };
 
+/// Joins blocks in the order of their arrival, four by four: 16 blocks are joined as four fours, and so on.
+/// `join(older, newer)` puts the sum into `newer`.
+template <class Block, class Join>
+class Cascade {
+ public:
+  /// `levels` has room for `levels_for(blocks)` blocks.
+  Cascade(Block* levels, Join join) : levels_(levels), join_(join) {}
+
+  static constexpr int levels_for(std::int64_t blocks) {
+    int levels = 1;
+    for (; blocks >= 4; blocks /= 4) ++levels;
+    return levels;
+  }
+
+  /// Overwrites `block`, which is 4^height blocks that a cascade has joined. Requires: so far only such heights or
+  /// greater ones were pushed.
+  void push(Block& block, int height = 0) {
+    int level = height;
+    std::int64_t taken = count_ >> 2 * height;
+    count_ += std::int64_t{1} << 2 * height;
+    for (; (taken & 3) == 3; taken >>= 2) join_(levels_[level++], block);
+    if ((taken & 3) != 0) join_(levels_[level], block);
+    levels_[level] = block;
+  }
+
+  void push_all(const Roots& roots) {
+    for (std::int64_t i = 0; i < roots.count; ++i) push(static_cast<Block*>(roots.blocks)[i], roots.height);
+  }
+
+  /// Requires: something was pushed.
+  void total(Block& sum) const {
+    int level = 0;
+    std::int64_t taken = count_;
+    for (; (taken & 3) == 0; taken >>= 2) ++level;
+    sum = levels_[level];
+    for (taken >>= 2, ++level; taken > 0; taken >>= 2, ++level) {
+      if ((taken & 3) != 0) join_(levels_[level], sum);
+    }
+  }
+
+ private:
+  Block* levels_;
+  Join join_;
+  std::int64_t count_ = 0;
+};
+
 /// Writes the total of a cascade over `total`: of `roots`, then of the blocks from `begin` to `end`, one after the
 /// other. Only this function knows what a block is.
 using SumBlocks = void (*)(const void* terms, const BlockSequence& order, const Roots& roots, std::int64_t begin,
@@ -181,5 +227,19 @@ inline void cascade_blocks(const BlockSequence& order, const BlockCosts& costs, 
   if (parallel::is_little({blocks, costs.nanoseconds})) return sum(terms, order, {}, 0, blocks, total);
   share_blocks(order, costs, sum, terms, total);
 }
+
+/// The blocks of columns that one function sums for all reductions, since a block takes long enough: it knows only how
+/// large they are.
+struct BlocksOfColumns {
+  const void* strip;
+  std::size_t bytes;  // of a block
+  std::int64_t rows;  // that a block sums
+  /// Writes the block of the rows from `from` on, so many.
+  void (*sum)(const void* strip, const Offsets& part, std::int64_t from, std::int64_t rows, void* block);
+  void (*join)(const void* strip, const void* older, void* newer);
+};
+/// `SumBlocks` of a `BlocksOfColumns`.
+void sum_blocks_of_columns(const void* blocks, const BlockSequence& order, const Roots& roots, std::int64_t begin,
+                           std::int64_t end, void* total);
 
 }  // namespace ricci::kernels

@@ -10,12 +10,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/reduction_axes.h"
-#include "ricci/primitive/scratch.h"
 #include "ricci/primitive/wide.h"
 
 namespace ricci::kernels {
@@ -102,52 +100,6 @@ struct Terms {
     if constexpr (Op::inputs == 1) return first_of(op.add(sum, read_some<x_access, XL>(x, count)), count, sum);
     else return first_of(op.add(sum, read_some<x_access, XL>(x, count), read_some<y_access, YL>(y, count)), count, sum);
   }
-};
-
-/// Joins blocks in the order of their arrival, four by four: 16 blocks are joined as four fours, and so on.
-/// `join(older, newer)` puts the sum into `newer`.
-template <class Block, class Join>
-class Cascade {
- public:
-  /// `levels` has room for `levels_for(blocks)` blocks.
-  Cascade(Block* levels, Join join) : levels_(levels), join_(join) {}
-
-  static constexpr int levels_for(std::int64_t blocks) {
-    int levels = 1;
-    for (; blocks >= 4; blocks /= 4) ++levels;
-    return levels;
-  }
-
-  /// Overwrites `block`, which is 4^height blocks that a cascade has joined. Requires: so far only such heights or
-  /// greater ones were pushed.
-  void push(Block& block, int height = 0) {
-    int level = height;
-    std::int64_t taken = count_ >> 2 * height;
-    count_ += std::int64_t{1} << 2 * height;
-    for (; (taken & 3) == 3; taken >>= 2) join_(levels_[level++], block);
-    if ((taken & 3) != 0) join_(levels_[level], block);
-    levels_[level] = block;
-  }
-
-  void push_all(const Roots& roots) {
-    for (std::int64_t i = 0; i < roots.count; ++i) push(static_cast<Block*>(roots.blocks)[i], roots.height);
-  }
-
-  /// Requires: something was pushed.
-  void total(Block& sum) const {
-    int level = 0;
-    std::int64_t taken = count_;
-    for (; (taken & 3) == 0; taken >>= 2) ++level;
-    sum = levels_[level];
-    for (taken >>= 2, ++level; taken > 0; taken >>= 2, ++level) {
-      if ((taken & 3) != 0) join_(levels_[level], sum);
-    }
-  }
-
- private:
-  Block* levels_;
-  Join join_;
-  std::int64_t count_ = 0;
 };
 
 // --- Along the reduced axis
@@ -317,11 +269,6 @@ struct ColumnBlock {
   int lanes;
 
   ColumnBlock() {}  // leaves the sums unset
-  ColumnBlock& operator=(const ColumnBlock& from) {
-    lanes = from.lanes;
-    std::memcpy(sums, from.sums, static_cast<std::size_t>(lanes) * sizeof sums[0]);
-    return *this;
-  }
 };
 
 template <class W, int C, class Join>
@@ -411,24 +358,14 @@ struct Strip {
   }
   W join(const W& a, const W& b) const { return terms.op.join(a, b); }
 
-  static void sum_blocks(const void* erased, const BlockSequence& order, const Roots& roots, std::int64_t begin,
-                         std::int64_t end, void* total) {
-    const Strip& strip = *static_cast<const Strip*>(erased);
-    const auto join = [&](const Block& older, Block& newer) {
-      join_columns(older, newer, [&](const W& a, const W& b) { return strip.join(a, b); });
-    };
-    using Sums = Cascade<Block, decltype(join)>;
-    const Scratch<Block> levels(Sums::levels_for(end - begin + (roots.count << 2 * roots.height)));
-    Sums cascade(levels.data(), join);
-    cascade.push_all(roots);
-    Block sums;
-    order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
-      for (std::int64_t k = first; k < last; k += block_rows) {
-        strip.block(strip.terms.moved(row).at(0, k), std::min(block_rows, last - k), sums);
-        cascade.push(sums);
-      }
-    });
-    cascade.total(*static_cast<Block*>(total));
+  static void sum(const void* strip, const Offsets& part, std::int64_t from, std::int64_t rows, void* to) {
+    const Strip& of = *static_cast<const Strip*>(strip);
+    of.block(of.terms.moved(part).at(0, from), rows, *static_cast<Block*>(to));
+  }
+  static void join_blocks(const void* strip, const void* older, void* newer) {
+    const Strip& of = *static_cast<const Strip*>(strip);
+    join_columns(*static_cast<const Block*>(older), *static_cast<Block*>(newer),
+                 [&](const W& a, const W& b) { return of.join(a, b); });
   }
 };
 
@@ -445,7 +382,8 @@ template <int C, class T, class Out>
     strip.block(terms, rows, total);
   } else {
     const double nanoseconds = nanoseconds_per_element<decltype(terms.op)>() * S::block_rows * C * W::lanes;
-    cascade_blocks({reduced, S::block_rows}, {sizeof total, nanoseconds, 16}, S::sum_blocks, &strip, &total);
+    const BlocksOfColumns blocks{&strip, sizeof total, S::block_rows, S::sum, S::join_blocks};
+    cascade_blocks({reduced, S::block_rows}, {sizeof total, nanoseconds, 16}, sum_blocks_of_columns, &blocks, &total);
   }
   fold_columns(total, [&](const W& a, const W& b) { return strip.join(a, b); });
   for (int c = 0; c < C; ++c) store_results(terms.op, out + c * W::lanes * out_step, out_step, total.sums[0][c], count);
