@@ -57,7 +57,7 @@ def slope(y, t1):
 
 
 def noisy(key):
-    path = diffrax.VirtualBrownianTree(0.0, 1.0, tol=2**-16, shape=(), key=key)
+    path = diffrax.VirtualBrownianTree(0.0, 1.0, tol=2**-15, shape=(), key=key)
     drift = diffrax.ODETerm(lambda t, y, args: 0.05 * y)
     terms = diffrax.MultiTerm(drift, diffrax.ControlTerm(lambda t, y, args: 0.2 * y, path))
     return solved(diffrax.diffeqsolve(terms, diffrax.Euler(), 0.0, 1.0, 0.01, 1.0, max_steps=128))

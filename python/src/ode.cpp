@@ -133,13 +133,13 @@ void make_ode(nb::module_& module) {
       "one becomes 0. With params it is backsolve. Under vmap each example takes its own steps.");
   m.def("sde_solve", sde_solve, nb::arg("drift"), nb::arg("diffusion"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"),
         nb::arg("key"), nb::kw_only(), nb::arg("dt"), nb::arg("solver") = "EulerMaruyama",
-        nb::arg("save_at").none() = nb::none(), nb::arg("levels") = 16, nb::arg("max_steps") = 1'000'000'000,
+        nb::arg("save_at").none() = nb::none(), nb::arg("levels") = 15, nb::arg("max_steps") = 1'000'000'000,
         nb::arg("checkpoint") = "every_step", nb::arg("throw_on_failure") = false,
         "The solution of dy = drift(t, y) dt + diffusion(t, y) dW, in steps of size dt, along the path that the key "
         "says, the same for any dt: a Solution. Each element of y has its own element of W.");
   m.def(
       "brownian_path", brownian_path, nb::arg("key"), nb::arg("t0"), nb::arg("t1"), nb::arg("t"),
-      nb::arg("shape") = nb::make_tuple(), nb::arg("levels") = 16, nb::arg("dtype").none() = nb::none(),
+      nb::arg("shape") = nb::make_tuple(), nb::arg("levels") = 15, nb::arg("dtype").none() = nb::none(),
       "The value at time t of a Brownian path from 0 at t0: the same numbers at the same time, independent ones in all "
       "elements of the shape.");
   m.def("text_of", &text_of, nb::arg("status"), "A status as a text: \"success\", \"max_steps_reached\", ...");

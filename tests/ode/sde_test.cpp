@@ -62,7 +62,7 @@ TEST(BrownianPath, IsTheSameWhateverIsAsked) {
   EXPECT_NE(at(times[3])[0].item<double>(), at(times[3])[1].item<double>());
   EXPECT_EQ(path(0.5, {2}).dtype(), rc::float32);
   expect_error<rc::ValueError>([] { ode::BrownianPath{rc::Key(0), 0, 1, 99}(0.5, {}); },
-                               "BrownianPath: there are 99 levels; give 0 to 50");
+                               "BrownianPath: there are 99 levels; give 1 to 48");
 }
 
 const std::map<std::string, SdeSolver> solvers{

@@ -21,7 +21,7 @@ struct SdeOptions {
   SdeSolver solver = SdeSolver::EulerMaruyama;
   Number dt = {};            ///< the size of steps, which must be given; the last one is what is left
   Tensor save_at = {};       ///< as of ode::Options; values between steps are on straight lines
-  std::int64_t levels = 16;  ///< the path is drawn at 2^levels times: many more than there are steps
+  std::int64_t levels = 15;  ///< the path is drawn at 2^levels times: many more than there are steps
   std::int64_t max_steps = 1'000'000'000;
   Checkpoints checkpoint = Checkpoints::every_step;
   bool throw_on_failure = false;
