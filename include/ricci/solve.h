@@ -7,7 +7,7 @@
 //
 // **Trees.** The unknown is any tree, and so is what the function gives. Integer and boolean Tensors, undefined ones
 // and values that are no Tensors are no unknowns, as in tree_arithmetic.h: they stay as they are. A number as the start
-// takes the dtype that the function gives for it. TypeError for a start whose Tensors are all of integers.
+// takes the dtype that the function gives for it; 1 is 1.0. TypeError for a start that has leaves and no unknown.
 //
 // **Derivatives** of a solution are implicit: they follow from the equation that the solution fulfils, by whatever its
 // function captures, and do not depend on the steps that were taken. That by the start is zero, and so are those of

@@ -1,7 +1,6 @@
 // What the solvers share.
 #include "solve/problem.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -27,15 +26,6 @@ std::string text_of(std::int64_t status) {
   if (status < 0 || status >= std::ssize(texts))
     raise<ValueError>("text_of: " + std::to_string(status) + " is no status; pass the status of a result");
   return texts[static_cast<std::size_t>(status)];
-}
-
-void require_unknowns(const char* name, const tree::Walk& start) {
-  const auto is_given = [](const Tensor* leaf) { return leaf->defined(); };
-  const auto is_unknown = [](const Tensor* leaf) { return leaf->defined() && is_differentiable(leaf->dtype()); };
-  const auto given = std::ranges::find_if(start.leaves, is_given);
-  if (given == start.leaves.end() || std::ranges::any_of(start.leaves, is_unknown)) return;
-  raise<TypeError>(std::string(name) + ": the start is " + tree::type_of(**given) +
-                   ", and integers and booleans are no unknowns; convert it to a floating dtype");
 }
 
 Tolerance::Tolerance(const Tensor& rtol, const Tensor& atol, DType dtype)

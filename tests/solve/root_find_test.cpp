@@ -229,6 +229,18 @@ TEST(RootFind, KeepsDtypes) {
   }
 }
 
+TEST(RootFind, StartsFromIntegersAsFromTheirDoubles) {
+  expect_values(solvers::root_find([](const Tensor& x) { return cos(x) - x; }, 1).value, {0.7390851332}, 1e-9);
+  const Tensor half = rc::tensor(0.5, rc::float32);
+  EXPECT_EQ(solvers::root_find([half](const Tensor& x) { return x - half; }, 0).value.dtype(), rc::float32);
+}
+
+/// A tree without Tensors.
+struct Numbers {
+  double height;
+  int degree;
+};
+
 TEST(RootFind, RefusesWhatItCannotSolve) {
   const Tensor x = rc::zeros({2}, rc::float64);
   expect_error<rc::ValueError>(
@@ -242,10 +254,13 @@ TEST(RootFind, RefusesWhatItCannotSolve) {
       "unknown",
       {x});
   const auto square = [](const Tensor& y) { return y * y - 2.; };
-  expect_values(solvers::root_find(square, 1).value, {std::sqrt(2)}, 1e-6);
-  expect_error<rc::TypeError>(
-      [&] { solvers::root_find(square, rc::tensor(1)); },
-      "root_find: the start is i64[], and integers and booleans are no unknowns; convert it to a floating dtype");
+  const std::string wanted =
+      " has no unknowns, which are Tensors of a floating dtype; convert what is to be found to one";
+  expect_error<rc::TypeError>([&] { solvers::root_find(square, rc::tensor(1)); },
+                              "root_find: the start i64[]" + wanted);
+  const auto slope = [](const Numbers& p) { return Tensor(p.height * p.height - 2); };
+  expect_error<rc::TypeError>([&] { solvers::root_find(slope, Numbers{1, 3}); },
+                              "root_find: the start {height: double, degree: int}" + wanted);
   expect_error<rc::ValueError>([&] { solvers::root_find(square, 1.0, {.max_steps = 0}); },
                                "root_find: .max_steps is 0; it must be 1 at least");
   const Tensor z = rc::zeros({2}, rc::complex64);

@@ -7,6 +7,7 @@
 
 #include "ricci/implicit.h"
 #include "ricci/ravel.h"
+#include "ricci/tree/unknowns.h"
 
 namespace ricci::solvers {
 
@@ -46,18 +47,16 @@ struct Options {
 /// A function of the unknown's elements.
 using VectorFunction = std::function<Tensor(const Tensor&)>;
 
-/// Throws TypeError if a start has Tensors, and all are of integers or booleans, which are no unknowns.
-void require_unknowns(const char* name, const tree::Walk& start);
-
-/// What the solver starts from: of a number, a Tensor in the dtype that `f` gives for it.
+/// What the solver starts from: of a number, a Tensor in the dtype that `f` gives for it; 1 is 1.0.
 template <class F, class X>
 function::tree_of_t<X> unknown_of(const char* name, const F& f, const X& initial) {
+  if constexpr (std::is_integral_v<X>) return unknown_of(name, f, static_cast<double>(initial));
   using Tree = function::tree_of_t<X>;
   Tree start(initial);
   if constexpr (std::is_same_v<Tree, Tensor>)
     start = function::unknown_of(name, call::any_function<call::result_t<F, Tree>, Tree>(f), tree::any(start))
                 .template take<Tensor>();
-  require_unknowns(name, call::walk(start));
+  tree::require_unknowns(name, call::walk(start));
   return start;
 }
 
