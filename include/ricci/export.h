@@ -50,6 +50,11 @@ void export_object(const F&, const std::string&, const A&...) {
 /// as the C library's functions that it calls. ValueError for another name; NotImplementedError for float16 on
 /// x86-64-v2, which has no instructions for it.
 ///   rc::export_object(step, "arm_jacobian", {.target = "aarch64"}, angles);
+/// `.target = "c"` writes `path`.c and `path`.h: text in C99, to be read, for machines that there is no code for here.
+/// It has loops over arrays, and needs <math.h> and <stdint.h> alone: products of matrices are loops, too. Elementary
+/// functions are the C library's, and sums are added one after the other, so both round another way than f's. Errors
+/// are as above, and ValueError where <math.h> has a function of this name.
+///   rc::export_object(step, "arm_jacobian", {.target = "c"}, angles);
 template <class F, class... A>
 void export_object(const Compiled<F>& f, const std::string& path, const ExportOptions& options, const A&... args) {
   f.export_to(path, options, args...);

@@ -234,6 +234,9 @@ def test_functions_are_exported_for_other_processors(tmp_path):
         rc.export_object(fast, str(tmp_path / "model"), x, target=target)
         assert "for the target " + target in (tmp_path / "model.h").read_text()
         assert (tmp_path / "model.o").read_bytes()[18] == machine  # e_machine of ELF
+    rc.export_object(fast, str(tmp_path / "text"), x, target="c")
+    text = (tmp_path / "text.c").read_text()
+    assert "sinf(argument_0[i])" in text and not (tmp_path / "text.o").exists()
     with pytest.raises(ValueError, match='no target "arm"'):
         rc.export_object(fast, str(tmp_path / "model"), x, target="arm")
 

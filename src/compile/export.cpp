@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "compile/c_function.h"
+#include "compile/c_words.h"
 #include "compile/elements.h"
 #include "compile/function_steps.h"
 #include "compile/generator.h"
@@ -22,63 +24,29 @@
 namespace ricci::compiled {
 namespace {
 
-/// lgamma_r has a second parameter, for the sign; lgamma would write a global one.
-const char* name_in_libm(Word word, DType dtype) {
-  struct Name {
-    Word word;
-    const char *of_double, *of_float;
-  };
-  // clang-format off: one function after the other, without commas
-#define IN_LIBM(name) {Word::name, #name, #name "f"},
-  static constexpr Name names[] = {
-      IN_LIBM(exp) IN_LIBM(exp2) IN_LIBM(expm1) IN_LIBM(log) IN_LIBM(log2) IN_LIBM(log10) IN_LIBM(log1p) IN_LIBM(sin)
-      IN_LIBM(cos) IN_LIBM(tan) IN_LIBM(asin) IN_LIBM(acos) IN_LIBM(atan) IN_LIBM(sinh) IN_LIBM(cosh) IN_LIBM(tanh)
-      IN_LIBM(asinh) IN_LIBM(acosh) IN_LIBM(atanh) IN_LIBM(cbrt) IN_LIBM(erf) IN_LIBM(erfc) IN_LIBM(pow) IN_LIBM(fmod)
-      IN_LIBM(atan2) IN_LIBM(hypot) {Word::lgamma, "lgamma_r", "lgammaf_r"}};
-#undef IN_LIBM
-  // clang-format on
-  const auto* const found = std::ranges::find(names, word, &Name::word);
-  if (found == std::end(names)) return nullptr;
-  return dtype == DType::float64 ? found->of_double : dtype == DType::float32 ? found->of_float : nullptr;
+/// Of a function that has no way to compute some words.
+void require_words(const std::vector<std::pair<Word, DType>>& lacking, const runs::Place& where) {
+  if (lacking.empty()) return;
+  raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
+                                     scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
+                                     ", and an exported function calls no other library; export the parts before and "
+                                     "behind it as functions of their own",
+                                 where);
 }
 
 ObjectFile object_file(const FunctionPlan& plan, const Target& target, const runs::Place& where) {
   std::vector<std::pair<Word, DType>> lacking;
   ObjectFile file = object_file_of(plan, target, &name_in_libm, lacking);
-  if (!lacking.empty())
-    raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
-                                       scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
-                                       ", and an exported function calls no other library; export the parts before and "
-                                       "behind it as functions of their own",
-                                   where);
+  require_words(lacking, where);
   if (!file.error.empty()) raise_own<NotImplementedError>("export_object: " + file.error, where);
   return file;
 }
-
-const char* type_in_c(DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-    case DType::complex128: return "double";
-    case DType::float16:
-    case DType::bfloat16: return "uint16_t";
-    case DType::int64: return "int64_t";
-    case DType::int32: return "int32_t";
-    case DType::int16: return "int16_t";
-    case DType::int8: return "int8_t";
-    case DType::uint8:
-    case DType::boolean: return "uint8_t";
-    default: return "float";
-  }
+std::string c_text(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const runs::Place& where) {
+  CFile file = c_file_of(plan, parameters);
+  require_words(file.lacking, where);
+  if (!file.error.empty()) raise_own<NotImplementedError>("export_object: " + file.error, where);
+  return std::move(file.text);
 }
-
-/// An argument or a result, as both headers declare it.
-struct Parameter {
-  const char* access;  // "const " of an argument
-  const char* element;
-  std::string name, type;
-  std::int64_t count;  // of elements in C, where it has examples: of one of them
-  bool has_examples;
-};
 
 /// `f32[16,7]` with any number of examples in front: `f32[s0,7]`.
 std::string text_with_examples(const Type& type) {
@@ -117,10 +85,12 @@ std::string declaration(const FunctionPlan& plan, const std::vector<Parameter>& 
   return all + "void *workspace);";
 }
 
-/// `made_for`: the processors.
-std::string where_from(const FunctionPlan& plan, const std::string& made_for) {
-  return "/* Written by Ricci for " + made_for + ". Link " + plan.name + ".o" +
-         (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and the C library's functions, -lm. */\n";
+/// `made_for`: the processors, or C.
+std::string where_from(const FunctionPlan& plan, const Target& target, const std::string& made_for) {
+  const std::string file = target.writes_c ? "Compile " + plan.name + ".c as C99, and link "
+                                           : "Link " + plan.name + ".o" +
+                                                 (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and ";
+  return "/* Written by Ricci for " + made_for + ". " + file + "the C library's functions, -lm. */\n";
 }
 
 /// `margin`: what lines of the comment begin with.
@@ -135,9 +105,11 @@ std::int64_t workspace_bytes(const FunctionPlan& plan) {
   return std::max<std::int64_t>((plan.workspace_bytes + 63) / 64 * 64, 64);
 }
 
-std::string header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const std::string& made_for) {
+std::string header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const Target& target,
+                   const std::string& made_for) {
   const std::string name = upper(plan.name);
-  return where_from(plan, made_for) + "#ifndef RICCI_EXPORTED_" + name + "_H\n#define RICCI_EXPORTED_" + name + "_H" +
+  return where_from(plan, target, made_for) + "#ifndef RICCI_EXPORTED_" + name + "_H\n#define RICCI_EXPORTED_" +
+         name + "_H" +
          R"(
 
 #include <stdint.h>
@@ -146,7 +118,8 @@ std::string header(const FunctionPlan& plan, const std::vector<Parameter>& param
 extern "C" {
 #endif
 
-/* How many bytes a workspace has. It stands at a multiple of 64. */
+/* How many bytes a workspace has. It stands at a multiple of )" +
+         (target.writes_c ? "8" : "64") + R"(. */
 #define )" +
          name + "_WORKSPACE_BYTES " + std::to_string(workspace_bytes(plan)) + R"(
 
@@ -168,7 +141,7 @@ extern "C" {
 
 /// For C++20: arrays as spans, whose sizes are asserted. The C function is declared in the namespace, since a function
 /// and a namespace of one name cannot stand side by side.
-std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& parameters,
+std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const Target& target,
                        const std::string& made_for) {
   const std::string guard = "RICCI_EXPORTED_" + upper(plan.name) + "_H";
   const std::string indent(std::strlen("[[nodiscard]] inline bool call("), ' ');
@@ -180,7 +153,7 @@ std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& p
              (p.has_examples ? ".size() == static_cast<std::size_t>(s0) * " : ".size() == ") + count + ");\n";
     pointers += p.name + ".data(), ";
   }
-  return where_from(plan, made_for) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
+  return where_from(plan, target, made_for) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
          ".hpp in place of " + plan.name + ".h\"\n#endif\n#define " + guard + R"(
 
 #include <cassert>
@@ -235,6 +208,20 @@ void write_files(const std::vector<std::pair<std::string, std::string>>& files, 
     if (std::rename(written(path).c_str(), path.c_str()) != 0) refuse(path, errno);
 }
 
+/// Whether <math.h> declares a function of this name, of double, float or long double.
+bool is_in_math(std::string name) {
+  static constexpr std::string_view functions =
+      " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim"
+      " finite floor fma fmax fmin fmod frexp gamma hypot ilogb isinf isnan j0 j1 jn ldexp lgamma llrint llround log"
+      " log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint"
+      " round scalb scalbln scalbn signbit significand sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn ";
+  const auto is_there = [](const std::string& x) { return functions.find(" " + x + " ") != std::string_view::npos; };
+  if (is_there(name)) return true;
+  const bool has_type = !name.empty() && (name.back() == 'f' || name.back() == 'l');
+  if (has_type) name.pop_back();
+  return has_type && is_there(name);
+}
+
 /// Throws ValueError where C takes the last part of the path for no name.
 std::string function_name(const std::string& path, const runs::Place& where) {
   const std::string name = std::filesystem::path(path).filename().string();
@@ -275,13 +262,22 @@ void export_program(const Program& program, std::span<const Tensor> captured, co
   const PlannedFunction made = any_number_of_examples ? planned_for_examples(whole, captured, name, *made_for, where)
                                                       : planned_alone(with_kernels(whole, captured, *made_for), name,
                                                                       *made_for, where);
+  const std::vector<Parameter> parameters = parameters_of(made, names);
+  if (made_for->writes_c) {
+    if (is_in_math(name))
+      raise_own<ValueError>("export_object: C has a function called " + name + ", in math.h; choose another name",
+                            where);
+    const std::string text = c_text(made.plan, parameters, where), about = "any machine";
+    return write_files({{path + ".c", where_from(made.plan, *made_for, about) + text},
+                        {path + ".h", header(made.plan, parameters, *made_for, about)}},
+                       where);
+  }
   const ObjectFile object = object_file(made.plan, *made_for, where);
   const std::string processors =
       made_for->is_this_machine() ? "this processor: " + object.processor : "the target " + target;
-  const std::vector<Parameter> parameters = parameters_of(made, names);
   write_files({{path + ".o", object.bytes},
-               {path + ".h", header(made.plan, parameters, processors)},
-               {path + ".hpp", cpp_header(made.plan, parameters, processors)}},
+               {path + ".h", header(made.plan, parameters, *made_for, processors)},
+               {path + ".hpp", cpp_header(made.plan, parameters, *made_for, processors)}},
               where);
 }
 

@@ -52,10 +52,26 @@ std::ptrdiff_t count_others(const Program& program) {
   });
 }
 
-/// Lanes along an axis of more elements than these.
-Program along_numbers(const Program& program, std::int64_t most_unrolled, const Target& target) {
-  return with_lane_kernels(program, {.most_of_formula = SIZE_MAX,
-                                     .most_unrolled_number = most_unrolled,
+/// Lanes along an axis of more elements than `number`, with at most so many elements of a value in one lane, or where
+/// there is one lane.
+struct Unrolled {
+  std::int64_t number, of_lane, of_one;
+};
+/// The ways that are tried. A compiler takes its time for loops that are unrolled, and makes them faster; a reader
+/// wants loops, and products of matrices as such.
+std::vector<Unrolled> ways_to_unroll(const Target& target) {
+  std::vector<Unrolled> ways;
+  if (target.writes_c)
+    for (const std::int64_t number : {3, 4, 15, 64}) ways.push_back({number, 16, 64});
+  const ExpandOptions usual;
+  for (const std::int64_t number : {64, 15, 4, 3}) ways.push_back({number, usual.most_of_lane, usual.most_of_one});
+  return ways;
+}
+Program along_numbers(const Program& program, const Unrolled& unrolled, const Target& target) {
+  return with_lane_kernels(program, {.most_of_lane = unrolled.of_lane,
+                                     .most_of_one = unrolled.of_one,
+                                     .most_of_formula = SIZE_MAX,
+                                     .most_unrolled_number = unrolled.number,
                                      .takes_all = true,
                                      .target = &target});
 }
@@ -131,8 +147,8 @@ Folded with_kernels(const Program& program, std::span<const Tensor> captured, co
   }
   Folded parts = folded(resolved(program), captured);
   parts = folded(parts.program.simplified(), parts.constants);
-  for (const std::int64_t most_unrolled : {64, 15, 4, 3})
-    if (is_enough(along_numbers(parts.program, most_unrolled, target), parts.constants)) break;
+  for (const Unrolled& unrolled : ways_to_unroll(target))
+    if (is_enough(along_numbers(parts.program, unrolled, target), parts.constants)) break;
   return std::move(*best);
 }
 

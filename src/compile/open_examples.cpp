@@ -124,7 +124,8 @@ void require_apart(const ProgramBody& body, const ProgramBody& whole, const std:
 }
 
 /// So many fill the registers of each kernel.
-std::int64_t examples_of_block(const ProgramBody& body, int unknown) {
+std::int64_t examples_of_block(const ProgramBody& body, int unknown, const Target& target) {
+  if (target.writes_c) return 1;
   constexpr std::int64_t without_lanes = 16;
   std::int64_t most = 0;
   for (const Equation& e : body.equations)
@@ -167,7 +168,7 @@ PlannedFunction planned_for_examples(const Program& program, std::span<const Ten
     const SymbolScope scope(symbols);
     require_apart(body, program.body(), table, unknown, where);
   }
-  const std::int64_t count = examples_of_block(body, unknown);
+  const std::int64_t count = examples_of_block(body, unknown, target);
   const auto sizes = std::make_shared<const CallSizes>(table, sizes_of(*table, count));
   const Folded of_block{resolved(kernels.program.in_call(sizes)), kernels.constants};
   PlannedFunction made = planned_alone(of_block, name, target, where);

@@ -211,6 +211,7 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
 LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes, std::size_t most_operations,
                           const Target& target) {
   constexpr std::size_t few = 500;
+  if (target.writes_c) return planned(program);
   LaneProgram apart = lowered(program);
   const std::size_t steps = steps_of(apart);
   const bool stays_whole = steps > few && steps >= 2 * steps_of(program);

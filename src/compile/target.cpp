@@ -17,6 +17,7 @@ constexpr Target targets[] = {
     {"x86-64-v3", linux_on_x86, "x86-64-v3", 32, false},
     {"x86-64-v4", linux_on_x86, "x86-64-v4", 64, true},
     {"aarch64", linux_on_arm, "generic", 16, false},
+    {.name = "c", .triple = "", .processor = "", .register_bytes = 8, .knows_exponents = false, .writes_c = true},
 };
 
 Target find_this_machine() {

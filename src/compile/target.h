@@ -12,6 +12,7 @@ struct Target {
   const char* processor;  ///< by LLVM's name; null: the one that runs
   int register_bytes;
   bool knows_exponents;  ///< the words of elementary formulas (scale, exponent, mantissa) are single instructions
+  bool writes_c = false;  ///< text in C, not code: a lane is a turn of a loop, and elementary functions are C's own
 
   bool is_this_machine() const { return !*name; }
 };

@@ -77,13 +77,12 @@ std::optional<CalledFunction> function(Word word) {
   f.program.outputs.push_back({y->scalar(), {0, 0, 0, 1}});
   f.program.output_dtypes.push_back(f.dtype);
   f.program.has_lanes = true;
-  f.program = lowered(f.program);
   return f;
 }
 
 }  // namespace
 
-std::optional<CalledFunction> formula_of_word(Word word, DType dtype) {
+std::optional<CalledFunction> written_out(Word word, DType dtype) {
   switch (dtype) {
     case DType::float64: return function<double>(word);
     case DType::float32: return function<float>(word);
@@ -94,6 +93,12 @@ std::optional<CalledFunction> formula_of_word(Word word, DType dtype) {
     case DType::uint8: return function<std::uint8_t>(word);
     default: return std::nullopt;
   }
+}
+
+std::optional<CalledFunction> formula_of_word(Word word, DType dtype) {
+  std::optional<CalledFunction> formula = written_out(word, dtype);
+  if (formula) formula->program = lowered(formula->program);
+  return formula;
 }
 
 }  // namespace ricci::compiled

@@ -1,5 +1,5 @@
-// Laws of exported functions: an object file gives what the function gives, also for any number of examples, or is
-// refused by name.
+// Laws of exported functions: an object file, or text in C, gives what the function gives, also for any number of
+// examples, or is refused by name.
 #include "support/exported.h"
 
 #include <algorithm>
@@ -31,6 +31,8 @@ class Exported : public laws::Law {
     EXPECT_EQ(why.find("export_object: "), 0U) << why;
     EXPECT_TRUE(!is_said || why.find("the C library has no digamma") != std::string::npos) << why;
   }
+  void check_forms(const std::string& target);
+  void check_examples(const std::string& target);
   static inline int given_ = 0, refused_ = 0;
 };
 
@@ -75,7 +77,7 @@ std::vector<Export> functions_of(const std::vector<Case>& cases) {
   return all;
 }
 
-TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
+void Exported::check_forms(const std::string& target) {
   if (!testing_support::makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE, and fused multiply-add";
   testing_support::Exports exports;
   std::vector<Export> made;
@@ -84,13 +86,13 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
     count_case();
     const auto fast = ricci::compile([f = e.f](const List& x) { return f(x); });
     try {
-      ricci::export_object(fast, exports.path(e.name), e.x);
+      ricci::export_object(fast, exports.path(e.name), {.target = target}, e.x);
       made.push_back(e);
       ++given_;
     } catch (const ricci::NotImplementedError& refused) { expect_reason(refused, e.is_said); }
   }
   if (made.empty()) return;
-  exports.link();
+  target == "c" ? exports.compile_c() : exports.link();
   for (const Export& e : made) {
     SCOPED_TRACE(e.text);
     const List expected = e.f(e.x);
@@ -103,6 +105,8 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
     laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");
   }
 }
+TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) { check_forms(""); }
+TEST_P(Exported, InCGivesWhatTheFunctionGivesOrIsRefused) { check_forms("c"); }
 
 /// So many examples of a case, all different where its operands are floating.
 List examples_of(const Case& c, std::int64_t count) {
@@ -115,7 +119,7 @@ List examples_of(const Case& c, std::int64_t count) {
   return examples;
 }
 
-TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) {
+void Exported::check_examples(const std::string& target) {
   if (!testing_support::makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE, and fused multiply-add";
   testing_support::Exports exports;
   std::vector<std::pair<std::string, Case>> made;
@@ -128,7 +132,8 @@ TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) {
     count_case();
     const std::string name = "f" + std::to_string(made.size());
     try {
-      ricci::export_object(ricci::compile(in_all(c)), exports.path(name), {.open = 0}, examples_of(c, 5));
+      ricci::export_object(ricci::compile(in_all(c)), exports.path(name), {.open = 0, .target = target},
+                           examples_of(c, 5));
       made.emplace_back(name, c);
       ++given_;
     } catch (const ricci::NotImplementedError& refused) {
@@ -138,7 +143,7 @@ TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) {
     }
   }
   if (made.empty()) return;
-  exports.link();
+  target == "c" ? exports.compile_c() : exports.link();
   for (const auto& [name, c] : made)
     for (const std::int64_t count : {1, 3, 21}) {
       SCOPED_TRACE(c.text() + " of " + std::to_string(count) + " examples");
@@ -149,6 +154,8 @@ TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) {
       laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");
     }
 }
+TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) { check_examples(""); }
+TEST_P(Exported, InCGivesAnyNumberOfExamplesWhatTheFunctionGivesThem) { check_examples("c"); }
 
 FOR_ALL_OPERATIONS(Exported);
 

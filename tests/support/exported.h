@@ -87,8 +87,17 @@ class Exports {
     const std::string command = std::string(RICCI_TEST_COMPILER) + " -shared -nostdlib -Wl,--no-undefined -o " +
                                 path("all.so") + " " + folder_ + "/*.o " + RICCI_OPENBLAS_LIBRARY + " -lm";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
-    library_ = dlopen(path("all.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-    ASSERT_TRUE(library_) << dlerror();
+    load();
+  }
+  /// All functions in C, by a compiler that warns of everything, and takes a warning for an error.
+  void compile_c(const std::string& options = "-O1") {
+    std::string command = "cd " + folder_ + " && " + RICCI_TEST_COMPILER + " -std=c99 " + options +
+                          " -Wall -Wextra -Werror -pedantic -fPIC -shared -o all.so";
+    for (const auto& file : std::filesystem::directory_iterator(folder_))
+      if (file.path().extension() == ".c") command += " -x c " + file.path().filename().string();  // else C++
+    command += " -lm";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    load();
   }
   /// What the function returns. Its results are written over `results`. Each array ends where memory ends. `examples`:
   /// of a function of any number of them.
@@ -119,6 +128,10 @@ class Exports {
   }
 
  private:
+  void load() {
+    library_ = dlopen(path("all.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_TRUE(library_) << dlerror();
+  }
   std::size_t workspace_bytes(const std::string& name) const {
     const std::string text = header(name), word = "_WORKSPACE_BYTES ";
     return std::stoul(text.substr(text.find(word) + word.size()));
