@@ -3,6 +3,8 @@
     root = solvers.root_find(lambda x: x * x - a, 1.0)
     root.value, root.status, root.steps, root.residual
 
+The start is a tree. A number in it is an unknown, 1 as 1.0; booleans and Tensors of integers stay as they are.
+
 Derivatives of a value are implicit: by what the function captures, whatever steps were taken. Under vmap each example
 takes its own steps.
 """
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from ._core import Tensor, _solvers, float64, ravel_pytree, tensor, zeros
+from ._core import Tensor, _solvers, float64, tensor, zeros
 
 RootFinder = _solvers.RootFinder
 newton = _solvers.newton
@@ -68,11 +70,6 @@ def root_find(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, t
     return Result(*_solvers.root_find(f, initial, solver or newton(), rtol, atol, max_steps, throw_on_failure))
 
 
-def _bound(given):
-    """A number or a Tensor as it is; another tree as a vector."""
-    return given if given is None or isinstance(given, (int, float, Tensor)) else ravel_pytree(given)[0]
-
-
 def least_squares(
     f,
     initial,
@@ -89,12 +86,12 @@ def least_squares(
     """An x that minimises the loss of f(x), near `initial`; by levenberg_marquardt() unless told.
 
     f: from a tree to any tree, whose elements are the residuals. loss: their squares, or huber(scale) and the like.
-    lower, upper: bounds, one number for all unknowns or a tree like `initial`. It ends where a step changes each
-    element by at most atol + rtol * |element|, and the cost by at most atol + rtol times itself.
+    lower, upper: bounds, one number for all unknowns or a tree like `initial`, with None where there is no bound. It
+    ends where a step changes each element by at most atol + rtol * |element|, and the cost by at most atol + rtol times
+    itself.
     """
-    solver, lower, upper = solver or levenberg_marquardt(), _bound(lower), _bound(upper)
     options = (loss, lower, upper, rtol, atol, max_steps, throw_on_failure)
-    return Result(*_solvers.least_squares(f, initial, solver, *options))
+    return Result(*_solvers.least_squares(f, initial, solver or levenberg_marquardt(), *options))
 
 
 def minimise(f, initial, solver=None, *, rtol=None, atol=None, max_steps=256, throw_on_failure=False):

@@ -5,9 +5,12 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "callback.h"
+#include "ricci/ops.h"
+#include "ricci/ravel.h"
 #include "ricci/solve.h"
 #include "transforms.h"
 
@@ -18,6 +21,33 @@ using namespace solvers;
 
 nb::object given_back(const Result<Tree>& found) {
   return nb::make_tuple(python::given_back(found.value), found.residual, found.steps, found.status);
+}
+
+/// What a solver starts from. A number takes the dtype that f gives for it.
+Tree start_of(const char* name, const Callback& f, nb::handle initial) {
+  const bool is_integer = PyLong_Check(initial.ptr()) && !PyBool_Check(initial.ptr());
+  const nb::object start = is_integer ? nb::object(nb::float_(initial)) : nb::borrow(initial);
+  return unknowns_of(name, unknown_of(name, f, start));
+}
+
+/// Bounds of the unknowns: one Tensor or number, or a tree like the start, whose parts are spread over its leaves. None
+/// is no bound; `none` is what stands for it in a tree.
+Tensor bound_of(const char* which, nb::handle given, const Tree& start, double none) {
+  Tensor number;
+  if (given.is_none()) return {};
+  if (is_tensor(given.ptr())) return tensor_of(given.ptr());
+  if (number_from(given.ptr(), number)) return number;
+  Tree bounds = with_numbers_as_tensors(tree_of(given, start.structure.get()));
+  const tree::Walk like = call::walk(start), walk = call::walk(bounds);
+  if (!tree::same_structure(like, walk))
+    throw ValueError("least_squares: " + std::string(which) + " is " + tree::to_string(walk) + ", and the start is " +
+                     tree::to_string(like) + "; give a number, or a tree like the start");
+  for (std::size_t i = 0; i < like.leaves.size(); ++i) {
+    const Tensor &of = *like.leaves[i], bound = walk.leaves[i]->defined() ? *walk.leaves[i] : Tensor(none);
+    if (!of.defined() || !is_differentiable(of.dtype())) continue;
+    *walk.leaves[i] = expand(to(bound, of.dtype()), of.shape());
+  }
+  return ravel(bounds).vector;
 }
 
 void make_roots(nb::module_& m) {
@@ -36,7 +66,7 @@ void make_roots(nb::module_& m) {
       [](nb::handle f, nb::handle initial, const RootFinder& solver, const Tensor& rtol, const Tensor& atol,
          std::int64_t max_steps, bool throw_on_failure) {
         const Callback function(f, "root_find");
-        return given_back(root_find(function, unknown_of("root_find", function, initial),
+        return given_back(root_find(function, start_of("root_find", function, initial),
                                     {solver, rtol, atol, max_steps, throw_on_failure}));
       },
       nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("rtol").none(), nb::arg("atol").none(),
@@ -56,7 +86,7 @@ void make_fixed_points(nb::module_& m) {
       [](nb::handle f, nb::handle initial, const FixedPointSolver& solver, const Tensor& rtol, const Tensor& atol,
          std::int64_t max_steps, bool throw_on_failure) {
         const Callback function(f, "fixed_point");
-        return given_back(fixed_point(function, unknown_of("fixed_point", function, initial),
+        return given_back(fixed_point(function, start_of("fixed_point", function, initial),
                                       {solver, rtol, atol, max_steps, throw_on_failure}));
       },
       nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("rtol").none(), nb::arg("atol").none(),
@@ -81,16 +111,19 @@ void make_least_squares(nb::module_& m) {
   const auto scale = nb::arg("scale") = 1.0;
   m.def("huber", &huber, scale, "rho(z) = z up to 1, then 2 sqrt(z) - 1.");
   m.def("soft_l1", &soft_l1, scale, "rho(z) = 2 (sqrt(1 + z) - 1).");
-  m.def("cauchy", &cauchy, scale, "rho(z) = ln(1 + z).");
+  m.def("cauchy", &ricci::solvers::cauchy, scale, "rho(z) = ln(1 + z).");
   m.def("arctan", &ricci::solvers::arctan, scale, "rho(z) = arctan(z).");
   m.def(
       "least_squares",
-      [](nb::handle f, nb::handle initial, const LeastSquaresSolver& solver, const Loss* loss, const Tensor& lower,
-         const Tensor& upper, const Tensor& rtol, const Tensor& atol, std::int64_t max_steps, bool throw_on_failure) {
+      [](nb::handle f, nb::handle initial, const LeastSquaresSolver& solver, const Loss* loss, nb::handle lower,
+         nb::handle upper, const Tensor& rtol, const Tensor& atol, std::int64_t max_steps, bool throw_on_failure) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         const Callback function(f, "least_squares");
+        const Tree start = start_of("least_squares", function, initial);
+        const Tensor from = bound_of("lower", lower, start, -infinity), to = bound_of("upper", upper, start, infinity);
         return given_back(
-            least_squares(function, unknown_of("least_squares", function, initial),
-                          {solver, loss ? *loss : Loss(), lower, upper, rtol, atol, max_steps, throw_on_failure}));
+            least_squares(function, start,
+                          {solver, loss ? *loss : Loss(), from, to, rtol, atol, max_steps, throw_on_failure}));
       },
       nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("loss").none(), nb::arg("lower").none(),
       nb::arg("upper").none(), nb::arg("rtol").none(), nb::arg("atol").none(), nb::arg("max_steps"),
@@ -110,7 +143,7 @@ void make_minima(nb::module_& m) {
       [](nb::handle f, nb::handle initial, const Minimiser& solver, const Tensor& rtol, const Tensor& atol,
          std::int64_t max_steps, bool throw_on_failure) {
         const Callback function(f, "minimise");
-        return given_back(minimise(function, unknown_of("minimise", function, initial),
+        return given_back(minimise(function, start_of("minimise", function, initial),
                                    {solver, rtol, atol, max_steps, throw_on_failure}));
       },
       nb::arg("f"), nb::arg("initial"), nb::arg("solver"), nb::arg("rtol").none(), nb::arg("atol").none(),

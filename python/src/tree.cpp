@@ -12,6 +12,7 @@
 
 #include "errors.h"
 #include "random.h"
+#include "ricci/tree/unknowns.h"
 #include "sizes.h"
 
 namespace ricci::python {
@@ -505,6 +506,34 @@ Tree tree_of(nb::handle object, const Structure* like, std::vector<PyObject*>* o
   return tree;
 }
 
+Tree with_numbers_as_tensors(const Tree& given) {
+  Tree tree;
+  Structure structure = *given.structure;
+  std::size_t leaf = 0, value = 0;
+  for (TreeNode& n : structure.nodes) {
+    if (n.kind == NodeKind::tensor) tree.leaves.push_back(given.leaves[leaf++]);
+    if (n.kind != NodeKind::value) continue;
+    const Held& o = given.values[value++];
+    Tensor number;
+    if (!PyBool_Check(o.get()) && !is_size(o.get()) && number_from(o.get(), number)) {
+      n = {.kind = NodeKind::tensor};
+      tree.leaves.push_back(is_differentiable(number.dtype()) ? number : Tensor(number.item<double>()));
+    } else {
+      tree.values.push_back(o);
+    }
+  }
+  tree.structure = std::make_shared<const Structure>(std::move(structure));
+  return tree;
+}
+
+Tree unknowns_of(const char* name, const Tree& given) {
+  Tree tree = with_numbers_as_tensors(given);
+  tree::Walk walk;
+  tree::walk(tree, walk);
+  tree::require_unknowns(name, walk);
+  return tree;
+}
+
 nb::object rebuild(const Tree& tree, std::span<PyObject* const> known) { return Writer(tree, nullptr, known).write(); }
 nb::object rebuild_with(const Tree& tree, const std::function<nb::object(std::size_t)>& leaf) {
   return Writer(tree, &leaf, {}).write();
@@ -666,6 +695,11 @@ void make_trees(nb::module_& m) {
         return list;
       },
       nb::arg("tree").none(), "The Tensors of a tree, from left to right; of a dict in the order of its keys.");
+  m.def(
+      "_unknowns_of",
+      [](const std::string& name, nb::handle tree) { return rebuild(unknowns_of(name.c_str(), tree_of(tree))); },
+      nb::arg("name"), nb::arg("tree").none(),
+      "The tree with its numbers as Tensors; TypeError if it has leaves and none is of a floating dtype.");
   m.def(
       "map_leaves",
       [](nb::handle f, nb::handle tree, nb::args more) {

@@ -53,6 +53,11 @@ struct Tree {
 /// The tree of an object. With `like`, None stands for undefined Tensors, for all that `like` has in its place.
 /// `objects` gets the Python objects of the leaves, which live as long as the object.
 Tree tree_of(nb::handle object, const Structure* like = nullptr, std::vector<PyObject*>* objects = nullptr);
+/// The tree with 0-dim Tensors in place of its numbers, 1 as 1.0. Booleans stay.
+Tree with_numbers_as_tensors(const Tree& tree);
+/// The same of the start of a solver, a sampler or an integrator. TypeError if it has no unknowns
+/// (ricci/tree/unknowns.h); `name`: of the call, for the error.
+Tree unknowns_of(const char* name, const Tree& tree);
 /// The object again, of the tree's tensors. A leaf that is the same tensor as one of `known` is that Python object.
 nb::object rebuild(const Tree& tree, std::span<PyObject* const> known = {});
 /// The same with `leaf(i)` in place of Tensor i.

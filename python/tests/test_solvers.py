@@ -37,6 +37,24 @@ def test_a_root_is_a_tree():
     assert solvers.Status(found.status.item()) is solvers.Status.converged
 
 
+def test_numbers_in_a_tree_are_unknowns():
+    def f(p):
+        return {"r": p["x"] * p["x"] - 2.0, "s": p["y"][0] - p["x"]}
+
+    found = solvers.root_find(f, {"x": 1.0, "y": [1], "is_on": True})
+    expect([found.value["x"], found.value["y"][0]], [np.sqrt(2), np.sqrt(2)], 1e-9)
+    assert found.value["is_on"] is True
+    expect(solvers.minimise(lambda p: (p[0] - 3) ** 2, (np.float64(1.0),)).value[0], 3, 1e-6)
+    expect(solvers.fixed_point(lambda p: [rc.cos(p[0])], [1]).value[0], 0.7390851332, 1e-7)
+    expect(solvers.least_squares(lambda p: p["x"] - 2.5, {"x": 1}).value["x"], 2.5, 1e-7)
+
+
+def test_a_number_as_the_start_may_be_an_int():
+    expect(solvers.root_find(lambda x: rc.cos(x) - x, 1).value, 0.7390851332, 1e-9)
+    expect(solvers.least_squares(lambda x: x - 2.5, 1).value, 2.5, 1e-7)
+    expect(solvers.minimise(lambda x: rc.square(x - 2.5), 0).value, 2.5, 1e-6)
+
+
 def test_statuses_have_the_names_of_cpp():
     assert [solvers.text_of(status) for status in solvers.Status] == [status.name for status in solvers.Status]
 
@@ -50,7 +68,7 @@ def test_failures_are_statuses_or_errors():
         solvers.root_find(lambda x: rc.cat([x, x]), rc.zeros(2))
     with pytest.raises(rc.TypeError):
         solvers.root_find(3, rc.zeros(2))
-    with pytest.raises(rc.TypeError, match="the start {a: i64.* has no unknowns"):
+    with pytest.raises(rc.TypeError, match='the start {"a": i64.* has no unknowns'):
         solvers.minimise(lambda x: (x["a"] * x["a"]).sum(), {"a": rc.arange(3)})
     assert solvers.root_find(lambda x: x, []).value == []
 
@@ -91,6 +109,28 @@ def test_losses_and_bounds():
         expect(decay(y, None, loss=losses[0], upper=upper)["rate"], 0.6, 1e-12)
     with pytest.raises(rc.ValueError, match="gauss_newton knows no bounds"):
         decay(y, solvers.gauss_newton(), lower=0.0)
+
+
+def test_bounds_are_trees_like_the_start():
+    def f(p):
+        return rc.cat([p["a"] + 5.0, (p["b"] + 5.0).reshape(1)])
+
+    start = {"a": rc.tensor([1.0, 2.0]), "b": 3}
+    for lower, wanted in (
+        ({"a": rc.tensor(0), "b": 0.5}, (0, 0, 0.5)),
+        ({"a": [], "b": 0.5}, None),
+        ({"a": rc.tensor([0.5, -1.0]), "b": None}, (0.5, -1, -5)),
+        ({"a": None, "b": -2}, (-5, -5, -2)),
+        ({"a": rc.tensor(0.0)}, None),
+        ({"c": rc.tensor(0.0), "d": 0.5}, None),
+        ([1.0, 2.0, 3.0], None),
+    ):
+        if wanted is None:
+            with pytest.raises(rc.ValueError, match='least_squares: lower is .* and the start is {"a": f'):
+                solvers.least_squares(f, start, lower=lower)
+        else:
+            found = solvers.least_squares(f, start, lower=lower).value
+            expect(list(found["a"]) + [found["b"]], wanted, 1e-3)
 
 
 MINIMISERS = {
