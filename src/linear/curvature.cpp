@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ops/factorizations.h"
 #include "ricci/control.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
@@ -39,7 +40,7 @@ Estimate mean_of_samples(const char* call, const LinearOperator& a, const Key& k
   const Tensor samples = vmap([&](const Tensor& v) { return f(v, a.apply(v)); })(signs);
   const double n = static_cast<double>(options.samples);
   const Tensor mean = samples.mean(0);
-  return {mean, sqrt(square(samples - mean).sum(0) / (n - 1) / n)};
+  return {mean, sqrt(square(abs(samples - mean)).sum(0) / (n - 1) / n)};
 }
 
 }  // namespace
@@ -73,17 +74,19 @@ LanczosBasis lanczos(const LinearOperator& a, const Tensor& start, std::int64_t 
   struct Row {
     Tensor diagonal, beside;
   };
-  const Tensor first = flat(start), nothing = zeros({k, first.shape()[0]}, first.dtype());
-  const double rounding = first.dtype() == float64 ? 1e-14 : 1e-6;
+  const DType given = is_differentiable(start.dtype()) ? start.dtype() : default_dtype();
+  const DType dtype = a.argument ? promote(given, a.argument->dtype) : given;
+  const Tensor first = to(flat(start), dtype), nothing = zeros({k, first.shape()[0]}, dtype);
+  const double rounding = 8 * epsilon_of(dtype);
   const auto step = [&](const State& s, const Tensor& i) {
     const Tensor vectors = sparse::with_row(s.vectors, i, s.next);
     const Tensor product = flat(a.apply(s.next.reshape(start.shape())));
     Tensor rest = product;
     for (int twice = 0; twice < 2; ++twice)  // once leaves rounding errors as large as what is left
-      rest = rest - matmul(matmul(vectors, rest), vectors);
+      rest = rest - matmul(matmul(conj(vectors), rest), vectors);
     const Tensor size = norm(rest), is_new = size > rounding * norm(product), divisor = where(is_new, size, 1);
     return std::pair{State{vectors, where(is_new, rest / divisor, 0)},
-                     Row{dot(s.next, product), where(is_new, size, 0)}};
+                     Row{real(dot(conj(s.next), product)), where(is_new, size, 0)}};
   };
   const auto [last, rows] = scan(step, State{nothing, first / norm(first)}, arange(k));
   return {rows.diagonal, rows.beside.slice(0, 0, k - 1), last.vectors.reshape(with_examples(k, start.shape()))};

@@ -41,12 +41,22 @@ std::optional<Type> argument_of_both(const LinearOperator& a, const LinearOperat
   return a.argument ? a.argument : b.argument;
 }
 LinearOperator sum_of(const LinearOperator& a, const LinearOperator& b, bool is_difference) {
-  LinearOperator sum(
-      [a = a.apply, b = b.apply, is_difference](const Tensor& x) { return is_difference ? a(x) - b(x) : a(x) + b(x); });
-  sum.tags = {.symmetric = a.tags.symmetric && b.tags.symmetric,
+  LinearOperator sum([a = a.apply, b = b.apply, is_difference](const Tensor& x) {
+    const Tensor first = a(x), second = b(x);
+    if (first.shape() != second.shape())
+      raise<ValueError>("LinearOperator: the operands of a sum give " + tree::type_of(first) + " and " +
+                        tree::type_of(second) + "; their results must have the same shape");
+    return is_difference ? first - second : first + second;
+  });
+  sum.tags = {.symmetric = a.tags.is_symmetric() && b.tags.is_symmetric(),
               .positive = a.tags.positive && b.tags.positive && !is_difference};
   sum.argument = argument_of_both(a, b);
   return sum;
+}
+
+/// x ↦ conj(f(conj(x))): the transpose of a map from its conjugate transpose. Of real numbers f itself.
+LinearFunction conjugated(const LinearFunction& f) {
+  return [f](const Tensor& x) { return conj(f(conj(x))); };
 }
 
 }  // namespace
@@ -60,7 +70,9 @@ LinearOperator::LinearOperator(const Matrix& a)
 LinearOperator::LinearOperator(const Diagonal& a)
     : LinearOperator([values = a.values](const Tensor& x) { return values * x; }) {
   require_entries("Diagonal", "values", a.values, 1);
-  tags = a.tags, entries = a, argument = vector_of(a.values, a.values.shape()[0]);
+  const bool is_real = !a.values.is_complex();  // else it is Hermitian only if it is positive
+  tags = {.symmetric = a.tags.symmetric && is_real, .positive = a.tags.positive};
+  entries = a, argument = vector_of(a.values, a.values.shape()[0]);
 }
 
 LinearOperator::LinearOperator(const Triangular& a)
@@ -84,7 +96,8 @@ LinearOperator::LinearOperator(const Tridiagonal& a)
     raise<ValueError>("LinearOperator: a Tridiagonal has a diagonal " + tree::type_of(a.diagonal) + ", below it " +
                       tree::type_of(a.lower) + " and above it " + tree::type_of(a.upper) +
                       "; these must have one element fewer than the diagonal");
-  tags = a.tags, entries = a, argument = vector_of(a.diagonal, a.diagonal.shape()[0]);
+  tags = a.tags, entries = a;
+  argument = {promote(promote(a.lower.dtype(), a.upper.dtype()), a.diagonal.dtype()), {a.diagonal.shape()[0]}};
 }
 
 LinearOperator::LinearOperator(const Sparse& a, LinearFunction near_inverse, LinearFunction transposed)
@@ -97,7 +110,7 @@ LinearOperator operator+(const LinearOperator& a, const LinearOperator& b) { ret
 LinearOperator operator-(const LinearOperator& a, const LinearOperator& b) { return sum_of(a, b, true); }
 LinearOperator operator*(const Tensor& number, const LinearOperator& a) {
   LinearOperator multiple([number, a = a.apply](const Tensor& x) { return number * a(x); });
-  multiple.tags = {.symmetric = a.tags.symmetric};
+  multiple.tags = {.symmetric = a.tags.is_symmetric()};
   multiple.argument = a.argument;
   return multiple;
 }
@@ -123,20 +136,28 @@ LinearOperator with_argument(LinearOperator map, const Tensor& x) {
 }
 
 LinearOperator transposed(const LinearOperator& a) {
-  if (a.tags.symmetric || a.tags.positive) return a;
+  const bool is_real = a.argument && !is_complex(a.argument->dtype);
+  if (std::holds_alternative<Diagonal>(a.entries) || (a.tags.is_symmetric() && is_real)) return a;
   if (const auto* matrix = std::get_if<Matrix>(&a.entries)) return Matrix{mT(matrix->values), matrix->tags};
   if (const auto* triangular = std::get_if<Triangular>(&a.entries))
     return Triangular{mT(triangular->values), !triangular->upper};
   if (const auto* diagonals = std::get_if<Tridiagonal>(&a.entries))
     return Tridiagonal{diagonals->upper, diagonals->diagonal, diagonals->lower, diagonals->tags};
   if (const auto* matrix = std::get_if<Sparse>(&a.entries)) return matrix->transpose();
-  if (a.transpose) return LinearOperator(a.transpose, {}, a.apply);
-  if (!a.argument)
+  if (a.tags.is_symmetric()) {
+    LinearOperator result = a;
+    result.apply = conjugated(a.apply);
+    if (a.preconditioner) result.preconditioner = conjugated(a.preconditioner);
+    return result;
+  }
+  if (!a.argument && !a.transpose)
     raise<ValueError>("transposed: the function's argument is not known; set the operator's argument or transpose");
-  LinearOperator result([a = a.apply, like = *a.argument](const Tensor& y) {
+  if (!a.argument) return LinearOperator(a.transpose, {}, a.apply);
+  const auto back = [a = a.apply, like = *a.argument](const Tensor& y) {
     const auto [value, pullback] = vjp(a, zeros(like.shape, like.dtype));
     return pullback(y);
-  });
+  };
+  LinearOperator result(a.transpose ? a.transpose : conjugated(back), {}, a.apply);
   return with_argument(std::move(result), a.apply(zeros(a.argument->shape, a.argument->dtype)));
 }
 

@@ -1,8 +1,10 @@
 // Which solver fits which operator, and what each does.
 #include "ricci/linear/solve.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,10 +24,26 @@ namespace {
 using Method = LinearSolver::Method;
 using operators::Diagonal, operators::Matrix, operators::Triangular, operators::Tridiagonal;
 
-constexpr std::array<const char*, 13> names = {"automatic", "lu",         "cholesky",    "qr",     "svd",
-                                               "diagonal",  "triangular", "tridiagonal", "sparse", "cg",
-                                               "minres",    "bicgstab",   "gmres"};
-std::string name_of(Method method) { return names[static_cast<std::size_t>(method)]; }
+struct Way {
+  Method method;
+  const char* name;
+  ricci::sparse::Method by_products = nullptr;  // null: the method wants the matrix
+};
+constexpr Way ways[] = {{Method::automatic, "automatic"},
+                        {Method::lu, "lu"},
+                        {Method::cholesky, "cholesky"},
+                        {Method::qr, "qr"},
+                        {Method::svd, "svd"},
+                        {Method::diagonal, "diagonal"},
+                        {Method::triangular, "triangular"},
+                        {Method::tridiagonal, "tridiagonal"},
+                        {Method::sparse, "sparse"},
+                        {Method::cg, "cg", ricci::sparse::by_cg},
+                        {Method::minres, "minres", ricci::sparse::by_minres},
+                        {Method::bicgstab, "bicgstab", ricci::sparse::by_bicgstab},
+                        {Method::gmres, "gmres", ricci::sparse::by_gmres}};
+const Way& way_of(Method method) { return *std::ranges::find(ways, method, &Way::method); }
+std::string name_of(Method method) { return way_of(method).name; }
 
 /// A solution by a matrix that is factored, and whether it divided by 0.
 struct Direct {
@@ -107,7 +125,9 @@ struct SolvedByElimination : Function<SolvedByElimination> {
   }
   static std::tuple<Tensor, Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
     const Tensor x = ctx.saved(3), adjoint = apply(ctx.saved(2), ctx.saved(1), ctx.saved(0), ct);
-    return {-below(adjoint) * above(x), -adjoint * x, -above(adjoint) * below(x), adjoint};
+    const auto first = [](const Tensor& v) { return v.slice(0, 0, v.shape()[0] - 1); };
+    const auto last = [](const Tensor& v) { return v.slice(0, 1, v.shape()[0]); };
+    return {-last(adjoint) * first(x), -adjoint * x, -first(adjoint) * last(x), adjoint};
   }
   static Tensor jvp(Context& ctx, const Tensor& lower, const Tensor& diagonal, const Tensor& upper, const Tensor& b) {
     const Tensor x = ctx.saved(3);
@@ -115,10 +135,6 @@ struct SolvedByElimination : Function<SolvedByElimination> {
     return apply(ctx.saved(0), ctx.saved(1), ctx.saved(2), b - change.apply(x));
   }
   static constexpr bool generate_vmap_rule = true;
-
- private:
-  static Tensor below(const Tensor& x) { return x.slice(0, 1, x.shape()[0]); }
-  static Tensor above(const Tensor& x) { return x.slice(0, 0, x.shape()[0] - 1); }
 };
 
 // ── the solvers ──
@@ -126,7 +142,7 @@ struct SolvedByElimination : Function<SolvedByElimination> {
 Tensor any_zero(const Tensor& x) { return (x == 0).any(); }
 
 Direct by_lu(const Tensor& a, const Tensor& b) {
-  if (a.is_complex() || b.is_complex()) {
+  if (a.is_complex()) {
     const auto [x, info] = solve_ex(a, b);
     return {x, info > 0};
   }
@@ -135,12 +151,19 @@ Direct by_lu(const Tensor& a, const Tensor& b) {
 }
 Direct by_cholesky(const Tensor& a, const Tensor& b) {
   const auto [factor, info] = cholesky_ex(a.is_complex() ? a : a.detach());
-  if (a.is_complex() || b.is_complex()) return {cholesky_solve(b, factor), info > 0};
+  if (a.is_complex()) return {cholesky_solve(b, factor), info > 0};
   return {SolvedByFactor::apply(a, factor, zeros({0}, int32), b, By::cholesky), info > 0};
 }
 Direct by_tridiagonal(const Tridiagonal& a, const Tensor& b) {
-  return {a.diagonal.is_complex() ? by_elimination(a.lower, a.diagonal, a.upper, b)
-                                  : SolvedByElimination::apply(a.lower, a.diagonal, a.upper, b)};
+  const auto as_b = [&](const Tensor& x) { return to(x, b.dtype()); };
+  const Tensor lower = as_b(a.lower), diagonal = as_b(a.diagonal), upper = as_b(a.upper);
+  return {b.is_complex() ? by_elimination(lower, diagonal, upper, b)
+                         : SolvedByElimination::apply(lower, diagonal, upper, b)};
+}
+/// NaN where the matrix is not finite: `pinv` throws for such a matrix.
+Direct by_svd(const Tensor& a, const Tensor& b) {
+  const Tensor is_finite = all_finite(a);
+  return {where(is_finite, matmul(pinv(where(is_finite, a, 0)), b), std::numeric_limits<double>::quiet_NaN())};
 }
 
 /// The entries of this kind, where the operator is written down so.
@@ -154,9 +177,15 @@ const E& entries_of(const LinearOperator& a, Method method, const char* kind) {
 }
 
 /// The greatest absolute value; of no elements 0.
-Tensor greatest(const Tensor& x) { return x.shape().numel() == 0 ? zeros({}, x.dtype()) : size_of(x); }
+Tensor greatest(const Tensor& x) { return x.shape().numel() == 0 ? abs(zeros({}, x.dtype())) : size_of(x); }
 
-bool is_direct(Method method) { return method < Method::cg; }
+/// The number of rows, where entries say it.
+std::optional<Size> rows_of(const LinearOperator& a) {
+  if (std::holds_alternative<std::monostate>(a.entries) || !a.argument) return std::nullopt;
+  if (const auto* matrix = std::get_if<Matrix>(&a.entries)) return matrix->values.shape()[0];
+  if (const auto* matrix = std::get_if<Sparse>(&a.entries)) return matrix->sparsity.rows();
+  return a.argument->shape[0];
+}
 
 /// The operator's matrix, for a b of this type.
 Tensor matrix_of(LinearOperator a, const Tensor& b) {
@@ -189,7 +218,7 @@ Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
   if (method == Method::tridiagonal) return by_tridiagonal(entries_of<Tridiagonal>(a, method, "Tridiagonal"), b);
   if (method == Method::sparse)
     return {ricci::sparse::solve(entries_of<Sparse>(a, method, "Sparse"), b,
-                                 ricci::sparse::AnalysisOptions{.symmetric = a.tags.symmetric || a.tags.positive})};
+                                 ricci::sparse::AnalysisOptions{.symmetric = a.tags.is_symmetric()})};
   Tensor matrix = matrix_of(a, b);
   const DType dtype = promote(matrix.dtype(), b.dtype());
   matrix = to(matrix, dtype);
@@ -197,7 +226,7 @@ Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
   const auto of_matrix = [&]() -> Direct {
     if (method == Method::lu) return by_lu(matrix, side);
     if (method == Method::cholesky) return by_cholesky(matrix, side);
-    return {method == Method::qr ? lstsq(matrix, side) : matmul(pinv(matrix), side)};
+    return method == Method::qr ? Direct{lstsq(matrix, side)} : by_svd(matrix, side);
   };
   Direct found = of_matrix();
   found.x = found.x.reshape(a.argument ? a.argument->shape : b.shape());
@@ -205,11 +234,8 @@ Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
 }
 
 Result<Tensor> by_products(const LinearOperator& a, const Tensor& b, const LinearSolver& solver) {
-  constexpr std::array<ricci::sparse::Method, 4> methods = {ricci::sparse::by_cg, ricci::sparse::by_minres,
-                                                            ricci::sparse::by_bicgstab, ricci::sparse::by_gmres};
-  const auto index = static_cast<std::size_t>(solver.method) - static_cast<std::size_t>(Method::cg);
-  const auto [x, steps, has_converged] =
-      ricci::sparse::solved(names[static_cast<std::size_t>(solver.method)], methods[index], a, b, solver.options);
+  const Way& way = way_of(solver.method);
+  const auto [x, steps, has_converged] = ricci::sparse::solved(way.name, way.by_products, a, b, solver.options);
   return {x, {}, to(steps, int64), where(has_converged == 1, converged, max_steps_reached)};
 }
 
@@ -220,6 +246,11 @@ void require_fitting(const LinearOperator& a, const Tensor& b, Method method) {
   if (!b.defined()) raise<ValueError>(call + "b is undefined; pass a Tensor");
   if (!is_differentiable(b.dtype()))
     raise<TypeError>(call + "b is " + tree::type_of(b) + "; convert it to a floating dtype");
+  const auto rows = rows_of(a);
+  if (rows && b.shape() != Shape{*rows})
+    raise<ValueError>(call + "b is " + tree::type_of(b) + "; an operator " +
+                      to_string(Shape{*rows, a.argument->shape[0]}) + " has right sides " + to_string(Shape{*rows}) +
+                      ": map over many with vmap");
   if (is_square(a, b) || method == Method::automatic || method == Method::qr || method == Method::svd) return;
   raise<ValueError>(call + name_of(method) + " needs a square operator; this one takes " + to_string(*a.argument) +
                     ", and b is " + tree::type_of(b) + "; qr and svd find the least residual");
@@ -241,20 +272,21 @@ LinearSolver minres(const ricci::sparse::SolverOptions& options) { return {Metho
 LinearSolver bicgstab(const ricci::sparse::SolverOptions& options) { return {Method::bicgstab, options}; }
 LinearSolver gmres(const ricci::sparse::SolverOptions& options) { return {Method::gmres, options}; }
 
-Result<Tensor> linear_solve(const LinearOperator& a, const Tensor& b, const LinearOptions& options) {
+Result<Tensor> linear_solve(const LinearOperator& a, const Tensor& right_side, const LinearOptions& options) {
   LinearSolver solver = options.solver;
-  require_fitting(a, b, solver.method);
+  require_fitting(a, right_side, solver.method);
+  const Tensor b = a.argument ? to(right_side, promote(right_side.dtype(), a.argument->dtype)) : right_side;
   if (solver.method == Method::automatic) solver.method = fitting(a, b);
   Result<Tensor> found;
-  if (is_direct(solver.method)) {
+  if (way_of(solver.method).by_products) {
+    found = by_products(a, b, solver);
+  } else {
     const auto [x, is_singular] = directly(a, b, solver.method);
     found = {x, {}, zeros({}, int64), where(is_singular, singular, converged)};
-  } else {
-    found = by_products(a, b, solver);
   }
-  const auto is_fine = logical_or(all_finite(found.value), found.status == singular);
-  found.status = where(is_fine, found.status, not_finite);
   found.residual = greatest(b - a.apply(found.value)).detach();
+  const Tensor is_finite = logical_and(all_finite(found.value), all_finite(found.residual));
+  found.status = where(logical_or(is_finite, found.status == singular), found.status, not_finite);
   return checked("linear_solve", std::move(found), options.throw_on_failure);
 }
 

@@ -112,6 +112,47 @@ TEST(Lanczos, IsTheOperatorInAnOrthonormalBasis) {
   expect_close(rc::compile(greatest)(a), wanted(a), 1e-12);
 }
 
+TEST(Lanczos, OfAHermitianOperatorIsReal) {
+  const Tensor a = symmetric(), upper = rc::triu(a, 1);
+  const Tensor hermitian = complex(a, upper - upper.mT()), start = complex(a[0], a[1]);
+  const auto [diagonal, beside, vectors] = rc::lanczos(operators::Matrix{hermitian}, start, 6);
+  const Tensor small = operators::as_matrix(operators::Tridiagonal{beside, diagonal, beside});
+  EXPECT_EQ(diagonal.dtype(), rc::float64);
+  expect_close(matmul(conj(vectors), vectors.mT()), complex(rc::eye(6, rc::float64), 0 * a), 1e-12);
+  expect_close(rc::eigvalsh(small), rc::eigvalsh(hermitian), 1e-12);
+}
+
+TEST(Lanczos, PromotesTheStart) {
+  const operators::Diagonal a{doubles({1, 2, 4})};
+  const Tensor wanted = rc::lanczos(a, doubles({1, 2, 3}), 3).diagonal;
+  expect_close(rc::lanczos(a, doubles({1, 2, 3}).to(rc::float32), 3).diagonal, wanted);
+  expect_close(rc::lanczos(a, rc::arange(1, 4), 3).diagonal, wanted);
+  const auto twice = [](const Tensor& x) { return 2 * x; };
+  expect_close(rc::lanczos(twice, rc::arange(1, 4), 2).diagonal, rc::tensor({2.0F, 0.0F}));
+  const auto found =
+      rc::lanczos(operators::Diagonal{rc::tensor({2.0F, 2.0F, 5.0F}).to(rc::bfloat16)}, rc::ones({3}), 3);
+  EXPECT_LT(abs(found.beside[1]).item<double>(), 1e-5);
+  const Tensor half = rc::ones({8}).to(rc::bfloat16);  // two eigenvalues: two dimensions
+  const auto two = rc::lanczos([](const Tensor& x) { return where(rc::arange(8) < 3, x, 2 * x); }, half, 4);
+  expect_values(two.beside.slice(0, 1, 3), {0, 0});
+}
+
+TEST(Hutchinson, OfComplexOperatorsHasARealError) {
+  const Tensor a = symmetric();
+  const auto real_part = rc::hutchinson(operators::Matrix{a}, rc::Key(2));
+  const auto whole = rc::hutchinson(operators::Matrix{complex(0.6 * a, 0.8 * a)}, rc::Key(2));
+  expect_close(whole.standard_error, real_part.standard_error);
+}
+
+TEST(Hutchinson, FindsTheDiagonalOfADenseOperator) {
+  const Tensor a = symmetric();
+  const auto [diagonal, error] = rc::hutchinson_diagonal(operators::Matrix{a}, rc::Key(3), {.samples = 4000});
+  EXPECT_LT((abs(diagonal - a.diagonal()) / error).max().item<double>(), 4);
+  // Of each element, the variance of a sample is the sum of squares of the row beside the diagonal.
+  const Tensor beside = a - rc::diag(a.diagonal());
+  expect_close(error, sqrt(square(beside).sum(1) / 4000), 0.1);
+}
+
 TEST(Lanczos, EndsWhereTheProductsSpanNoMore) {
   const auto found = rc::lanczos(operators::Diagonal{doubles({2, 2, 5})}, doubles({1, 1, 1}), 3);
   expect_close(found.beside[1], number(0), 1e-12);

@@ -162,6 +162,55 @@ TEST(LinearSolve, PromotesAndTakesComplexAndSmallOperators) {
                doubles({0.5}));
 }
 
+/// Real matrices and complex ones, with complex right sides: gradients are those of a dense system.
+TEST(LinearSolve, HasTheDerivativesOfADenseSystemForComplexRightSides) {
+  const Tensor b = right_side(), other = b.flip(0);
+  const auto check = [&](const char* name, const solvers::LinearSolver& solver, const auto& make) {
+    SCOPED_TRACE(name);
+    for (const double part : {0.0, 0.25}) {
+      // The matrix is real, or has an imaginary part.
+      const auto numbers = [=](const Tensor& a) { return part == 0 ? a : complex(a, part * a); };
+      const auto size_of = [](const Tensor& x) { return (real(x) * real(x) + 2 * imag(x)).sum(); };
+      const auto found = [&](const Tensor& a, const Tensor& b) {
+        return size_of(solvers::linear_solve(make(numbers(a)), complex(b, other), {.solver = solver}).value);
+      };
+      const auto wanted = [&](const Tensor& a, const Tensor& b) {
+        return size_of(rc::solve(operators::as_matrix(make(numbers(a))).to(rc::complex128), complex(b, other)));
+      };
+      const auto [of_a, of_b] = rc::grad<0, 1>(found)(matrix(false), b);
+      const auto [wanted_of_a, wanted_of_b] = rc::grad<0, 1>(wanted)(matrix(false), b);
+      expect_close(of_a, wanted_of_a, 1e-11);
+      expect_close(of_b, wanted_of_b, 1e-11);
+      expect_close(rc::jacfwd(found)(matrix(false), b), wanted_of_a, 1e-11);
+    }
+  };
+  const auto dense = [](const Tensor& a) { return operators::Matrix{a}; };
+  check("lu", solvers::lu(), dense);
+  check("qr", solvers::qr(), dense);
+  check("svd", solvers::svd(), dense);
+  check("cholesky", solvers::cholesky(),
+        [](const Tensor& a) { return operators::Matrix{matmul(a, conj(a.mT())), {.positive = true}}; });
+  check("diagonal", solvers::diagonal(), [](const Tensor& a) { return operators::Diagonal{a.diagonal()}; });
+  check("triangular", solvers::triangular(), [](const Tensor& a) { return operators::Triangular{a}; });
+  check("tridiagonal", solvers::tridiagonal(), [](const Tensor& a) {
+    return operators::Tridiagonal{a.diagonal(-1, 0, 1), a.diagonal(), a.diagonal(1, 0, 1)};
+  });
+  check("complex below a real diagonal", solvers::tridiagonal(), [](const Tensor& a) {
+    return operators::Tridiagonal{a.diagonal(-1, 0, 1), real(a.diagonal()), real(a.diagonal(1, 0, 1))};
+  });
+}
+
+TEST(LinearSolve, PromotesForEveryKindOfEntries) {
+  const Tensor a = matrix(true), b = right_side().to(rc::float32), d = a.diagonal(), beside = a.diagonal(1, 0, 1);
+  const auto pattern = rc::Sparsity::of_dense(a);
+  for (const auto& of : {rc::LinearOperator(operators::Diagonal{d}), rc::LinearOperator(operators::Triangular{a}),
+                         rc::LinearOperator(operators::Tridiagonal{beside, d, beside}),
+                         rc::LinearOperator(rc::Sparse::of_dense(a, pattern))})
+    expect_close(solvers::linear_solve(of, b).value, rc::solve(operators::as_matrix(of), b.to(rc::float64)), 1e-12);
+  const auto found = solvers::linear_solve(operators::Matrix{a}, b, {.solver = solvers::cg({.tol = tight})});
+  expect_close(found.value, rc::solve(a, b.to(rc::float64)), 1e-11);
+}
+
 TEST(LinearSolve, ThrowsOnFailureWhereAskedTo) {
   const auto solve = [](const Tensor& d, const Tensor& b) {
     return solvers::linear_solve(operators::Diagonal{d}, b, {.throw_on_failure = true}).value;
@@ -199,8 +248,37 @@ TEST(Operators, AreComposedAddedScaledAndTransposed) {
        {a, b, rc::LinearOperator(operators::Triangular{dense}), operators::compose(a, b),
         rc::LinearOperator(operators::Tridiagonal{doubles({1, 2}), doubles({3, 4, 5}), doubles({6, 7})})})
     expect_close(operators::as_matrix(operators::transposed(of)), operators::as_matrix(of).mT());
+  // The same matrix, written down and as a function.
+  const Tensor half = 0.5 * matrix(true), lower = rc::tril(half, -1);
+  const Tensor hermitian = complex(half, lower - lower.mT());
+  for (const auto& [values, tags] :
+       {std::pair{complex(dense, half), operators::Tags{}}, std::pair{hermitian, operators::Tags{.positive = true}}}) {
+    rc::LinearOperator f([m = values](const Tensor& x) { return matmul(m, x); });
+    f = operators::with_argument(f, complex(right_side(), right_side()));
+    f.tags = tags;
+    expect_close(operators::as_matrix(operators::transposed(f)), values.mT());
+    expect_close(operators::as_matrix(operators::transposed(operators::Matrix{values, tags})), values.mT());
+    const rc::LinearOperator elements = operators::Diagonal{complex(right_side(), right_side())};
+    expect_close(operators::as_matrix(operators::transposed(elements)), operators::as_matrix(elements));
+    expect_close(operators::as_matrix(operators::transposed(elements + f)), operators::as_matrix(elements + f).mT());
+  }
+  rc::LinearOperator doubled([](const Tensor& x) { return rc::cat({x, x}, 0); }, {},
+                             [](const Tensor& y) { return y.slice(0, 0, 2) + y.slice(0, 2, 4); });
+  doubled = operators::with_argument(doubled, doubles({0, 0}));
+  expect_close(operators::as_matrix(operators::transposed(doubled)), operators::as_matrix(doubled).mT());
   const Tensor x = solvers::linear_solve(a + 2.0 * b, right_side()).value;
   expect_close(matmul(dense + 2 * diagonal, x), right_side());
+}
+
+TEST(Operators, KeepTheTagsThatFollow) {
+  const rc::LinearOperator positive = operators::Matrix{matrix(true), {.positive = true}};
+  const rc::LinearOperator symmetric = operators::Matrix{matrix(true), {.symmetric = true}};
+  EXPECT_TRUE((positive + positive).tags.positive);
+  for (const auto& of : {positive + symmetric, positive - positive, 2 * positive, -positive}) {
+    EXPECT_TRUE(of.tags.is_symmetric());
+    EXPECT_FALSE(of.tags.positive);
+  }
+  EXPECT_FALSE((positive + rc::LinearOperator(operators::Matrix{matrix(false)})).tags.is_symmetric());
 }
 
 TEST(Operators, AreTrees) {
@@ -210,7 +288,10 @@ TEST(Operators, AreTrees) {
   const auto many = rc::stack_trees(std::vector{a, a});
   expect_close(rc::vmap(solve)(many, rc::stack({b, 2 * b}, 0))[1], 2 * solve(a, b));
   const auto gradient = rc::grad([&](const operators::Tridiagonal& a) { return solve(a, b).sum(); })(a);
-  EXPECT_EQ(sizes(gradient.lower), Sizes{2});
+  const Tensor of_matrix = rc::grad([&](const Tensor& a) { return rc::solve(a, b).sum(); })(operators::as_matrix(a));
+  expect_close(gradient.lower, of_matrix.diagonal(-1, 0, 1));
+  expect_close(gradient.diagonal, of_matrix.diagonal());
+  expect_close(gradient.upper, of_matrix.diagonal(1, 0, 1));
 }
 
 std::int64_t status_of(const rc::LinearOperator& a, const Tensor& b, const solvers::LinearSolver& solver) {
@@ -225,16 +306,29 @@ TEST(LinearSolve, SaysWhatFailed) {
   EXPECT_EQ(status_of(operators::Triangular{nothing}, b, solvers::automatic()), solvers::singular);
   EXPECT_EQ(status_of(operators::Matrix{rc::eye(2, rc::float64)}, doubles({1, NAN}), solvers::lu()),
             solvers::not_finite);
+  for (const auto& solver : {solvers::lu(), solvers::cholesky(), solvers::qr(), solvers::svd()}) {
+    const auto found = status_of(operators::Matrix{doubles({NAN, 1, 1, 1}, {2, 2})}, b, solver);
+    EXPECT_TRUE(found == solvers::not_finite || found == solvers::singular) << found;
+  }
+  EXPECT_EQ(status_of(operators::Matrix{doubles({NAN, 1, 1, 1}, {2, 2})}, b, solvers::svd()), solvers::not_finite);
+  EXPECT_EQ(status_of(operators::Matrix{doubles({INFINITY, 1, 1, 1}, {2, 2})}, b, solvers::lu()), solvers::not_finite);
+  EXPECT_EQ(status_of(operators::Matrix{rc::ones({2, 2}, rc::float64)}, b, solvers::svd()), solvers::converged);
   const operators::Diagonal stiff{doubles({1, 2, 3, 4})};
   EXPECT_EQ(status_of(stiff, right_side(), solvers::cg({.tol = tight, .max_steps = 2})), solvers::max_steps_reached);
   EXPECT_EQ(status_of(stiff, right_side(), solvers::cg({.tol = tight})), solvers::converged);
   EXPECT_EQ(
       solvers::linear_solve(stiff, right_side(), {.solver = solvers::cg({.tol = tight})}).steps.item<std::int64_t>(),
       4);
-  // A singular matrix spoils its own example alone.
+  // A singular matrix spoils its own example alone, and so does one that is not finite.
   const auto status = [](const Tensor& a, const Tensor& b) {
     return solvers::linear_solve(operators::Matrix{a}, b).status;
   };
+  const auto status_of_svd = [](const Tensor& a) {
+    return solvers::linear_solve(operators::Matrix{a}, doubles({1, 2}), {.solver = solvers::svd()}).status;
+  };
+  const Tensor one_bad = rc::stack({nothing / 0.0, rc::eye(2, rc::float64)}, 0);
+  expect_values(rc::vmap(status_of_svd)(one_bad), {2, 0});
+  expect_values(rc::compile(rc::vmap(status_of_svd))(one_bad), {2, 0});
   const Tensor both = rc::stack({nothing, rc::eye(2, rc::float64)}, 0);
   expect_values(rc::vmap(status, {.in_dims = {0, rc::none}})(both, b), {3, 0});
   expect_values(rc::compile(rc::vmap(status, {.in_dims = {0, rc::none}}))(both, b), {3, 0});
@@ -256,6 +350,25 @@ TEST(LinearSolve, ErrorsSayWhatToDo) {
   expect_error<rc::ValueError>(
       [&] { solvers::linear_solve(operators::Matrix{rc::eye(2)}, b, {.solver = solvers::tridiagonal()}); },
       "linear_solve: tridiagonal needs a Tridiagonal; take another solver, or make the operator of one");
+  const Tensor three = rc::ones({3}), several = rc::ones({3, 2});
+  for (const auto& of :
+       {rc::LinearOperator(operators::Diagonal{three}), rc::LinearOperator(operators::Triangular{rc::eye(3)}),
+        rc::LinearOperator(operators::Tridiagonal{b, three, b}), rc::LinearOperator(operators::Matrix{rc::eye(3)})})
+    for (const Tensor& side : {rc::ones({1}), several, rc::ones({3, 3}), rc::ones({})})
+      EXPECT_THROW(solvers::linear_solve(of, side), rc::ValueError);
+  expect_error<rc::ValueError>(
+      [&] { solvers::linear_solve(operators::Diagonal{three}, several); },
+      "linear_solve: b is f32[3,2]; an operator [3,3] has right sides [3]: map over many with vmap");
+  expect_error<rc::ValueError>(
+      [&] { solvers::linear_solve(operators::Matrix{several}, b); },
+      "linear_solve: b is f32[2]; an operator [3,2] has right sides [3]: map over many with vmap");
+  expect_error<rc::ValueError>(
+      [&] {
+        (rc::LinearOperator(operators::Matrix{rc::ones({1, 3})}) +
+         rc::LinearOperator(operators::Matrix{rc::ones({4, 3})}))
+            .apply(three);
+      },
+      "LinearOperator: the operands of a sum give f32[1] and f32[4]; their results must have the same shape");
   expect_error<rc::TypeError>([&] { solvers::linear_solve(operators::Matrix{rc::eye(2)}, rc::arange(2)); },
                               "linear_solve: b is i64[2]; convert it to a floating dtype");
   expect_error<rc::ValueError>(

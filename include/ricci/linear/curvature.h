@@ -87,16 +87,16 @@ Estimate hutchinson(const LinearOperator& a, const Key& key, const HutchinsonOpt
 /// 2007).
 Estimate hutchinson_diagonal(const LinearOperator& a, const Key& key, const HutchinsonOptions& options = {});
 
-/// A symmetric operator in an orthonormal basis of k vectors, where it is tridiagonal.
+/// A symmetric or Hermitian operator in an orthonormal basis of k vectors, where it is tridiagonal and real.
 struct LanczosBasis {
   Tensor diagonal;  ///< [k]
   Tensor beside;    ///< [k - 1]
   Tensor vectors;   ///< [k, the argument's shape]
 };
-/// k products with a symmetric operator, from a start that is not 0. The eigenvalues of the tridiagonal matrix come
-/// near the operator's, the outer ones first. Each vector is made orthogonal to all before it, twice (Lanczos, 1950;
-/// Parlett, 1998). Where the products of the start span less than k dimensions, what is beyond is 0. ValueError unless
-/// k is positive.
+/// k products with a symmetric or Hermitian operator, from a start that is not 0. The eigenvalues of the tridiagonal
+/// matrix come near the operator's, the outer ones first. Each vector is made orthogonal to all before it, twice
+/// (Lanczos, 1950; Parlett, 1998). Where the products of the start span less than k dimensions, what is beyond is 0.
+/// The start takes the dtype of the operator's argument, where that is higher. ValueError unless k is positive.
 ///   auto [diagonal, beside, vectors] = rc::lanczos(a, rc::normal(key, {n}), 20);
 LanczosBasis lanczos(const LinearOperator& a, const Tensor& start, std::int64_t k);
 

@@ -23,10 +23,11 @@ using LinearFunction = std::function<Tensor(const Tensor&)>;
 
 namespace operators {
 
-/// What a solver may rely on. Nothing checks it.
+/// What a solver may rely on. Nothing checks it. Of complex numbers, `symmetric` means Hermitian.
 struct Tags {
   bool symmetric = false;
   bool positive = false;  ///< symmetric and positive definite
+  bool is_symmetric() const { return symmetric || positive; }
 };
 
 // The matrices below are trees: a transform maps and differentiates their Tensors. For many matrices, map over one.
@@ -84,8 +85,9 @@ struct LinearOperator {
   LinearOperator(const Sparse& a, sparse::LinearFunction near_inverse = {}, sparse::LinearFunction transposed = {});
 };
 
-/// x ↦ a(x) + b(x), and so on. Tags stay where they follow from those of the operands; entries of the result are not
-/// written down.
+/// x ↦ a(x) + b(x), and so on. A sum of positive operators is positive; sums, differences and multiples of symmetric
+/// ones are symmetric. Entries of the result are not written down. A sum throws ValueError where a(x) and b(x) have
+/// different shapes.
 LinearOperator operator+(const LinearOperator& a, const LinearOperator& b);
 LinearOperator operator-(const LinearOperator& a, const LinearOperator& b);
 LinearOperator operator*(const Tensor& number, const LinearOperator& a);
@@ -97,7 +99,8 @@ namespace operators {
 LinearOperator identity(const Tensor& like);
 /// x ↦ a(b(x)).
 LinearOperator compose(const LinearOperator& a, const LinearOperator& b);
-/// The transpose. ValueError for a function that has neither a transpose nor an `argument`.
+/// The transpose, of complex numbers without conjugates. ValueError for a function that has neither a transpose nor an
+/// `argument`.
 LinearOperator transposed(const LinearOperator& a);
 /// The matrix [m, n] of a map from n elements to m, those of a Tensor row-major. What is not written down is found by n
 /// products, side by side. ValueError for a function without an `argument`.

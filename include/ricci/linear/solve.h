@@ -74,8 +74,9 @@ struct LinearOptions {
 ///   value     like the operator's argument
 ///   residual  the greatest |a(x) - b|
 ///   steps     of the loop; 0 where the matrix is factored
-///   status    `converged`; `max_steps_reached`; `singular` where a matrix that lu, cholesky (there: not positive),
-///             diagonal or triangular divides by has a zero; `not_finite` for another NaN or infinity in x
+///   status    `converged`; `max_steps_reached`; `singular`: for lu, a pivot is 0; for diagonal and triangular, an
+///             element of the diagonal is 0; for cholesky, the matrix is not positive definite; `not_finite` for
+///             another NaN or infinity in x or the residual
 /// ValueError for a b of another shape, for a solver that does not fit the operator; for a singular Sparse. TypeError
 /// unless b is floating or complex.
 ///   Tensor x = solvers::linear_solve(rc::operators::Matrix{a}, b).value;
