@@ -5,6 +5,7 @@
 #include <string>
 
 #include "code/memory.h"
+#include "code/words.h"
 
 namespace ricci::compiled {
 
