@@ -58,7 +58,7 @@ void make_sample(nb::module_& module) {
   m.def(
       "init",
       [](const Sampler& by, nb::handle density, const Tensor& position) {
-        return given_back(first_state(by, log_density_of(density, "init"), position));
+        return given_back(first_state("init", by, log_density_of(density, "init"), position));
       },
       sampler, f, nb::arg("position"));
   m.def(

@@ -82,11 +82,6 @@ Tensor flags(const std::vector<bool>& values) {
   return to(tensor(numbers), boolean);
 }
 
-template <class T>
-T chosen_part(const Tensor& condition, const T& x, const T& y) {
-  return map_leaves([&](const Tensor& a, const Tensor& b) { return where(condition, a, b); }, x, y);
-}
-
 struct Warm {
   State<Tensor> state;
   StepSize step_size;
@@ -94,23 +89,30 @@ struct Warm {
   Tensor inverse_mass;
 };
 
+/// The sampler's own step size, as it was given, or the one whose logarithm the warm-up has.
+Tensor step_size_of(const Sampler& sampler, const Tensor& log, const Tensor& position) {
+  return sampler.step_size.defined() ? first_step_size("sample", sampler, position) : exp(log);
+}
+
 Warm warmed_up(const Sampler& sampler, const LogDensity& f, const Key& key, std::int64_t steps, const Warm& first) {
   const Windows windows(steps);
   const bool adapts_step_size = !sampler.step_size.defined(), adapts_masses = !sampler.inverse_mass.defined();
   struct Turn {
     Tensor number, counts, ends;
   };
+  const Metric given(first.inverse_mass);
   const auto turn = [&](const Warm& w, const Turn& at) {
     const auto [state, info] =
-        one_step(sampler, f, fold_in(key, at.number), w.state, exp(w.step_size.log), Metric(w.inverse_mass));
+        one_step(sampler, f, fold_in(key, at.number), w.state, step_size_of(sampler, w.step_size.log, w.state.position),
+                 adapts_masses ? Metric(w.inverse_mass) : given);
     Warm next = w;
     next.state = state;
     if (adapts_step_size) next.step_size = w.step_size.after(info.acceptance, sampler.target_acceptance);
     if (adapts_masses) {
-      const Spread spread = chosen_part(at.counts, w.spread.with(state.position), w.spread);
+      const Spread spread = chosen(at.counts, w.spread.with(state.position), w.spread);
       next.inverse_mass = where(at.ends, spread.variances(), w.inverse_mass);
-      next.spread = chosen_part(at.ends, Spread::none(state.position), spread);
-      next.step_size = chosen_part(at.ends, StepSize::at(next.step_size.log_mean), next.step_size);
+      next.spread = chosen(at.ends, Spread::none(state.position), spread);
+      next.step_size = chosen(at.ends, StepSize::at(next.step_size.log_mean), next.step_size);
     }
     return std::pair{next, info.acceptance};
   };
@@ -119,21 +121,21 @@ Warm warmed_up(const Sampler& sampler, const LogDensity& f, const Key& key, std:
 
 }  // namespace
 
-Chain<Tensor> sample_vector(const LogDensity& f, const Tensor& start, const Key& key, const SampleOptions& options) {
+Chain<Tensor> sample_vector(const LogDensity& log_density, const Tensor& start, const Key& key,
+                            const SampleOptions& options) {
   require_count("sample: warmup", options.warmup);
   require_count("sample: draws", options.draws);
   require_one_key("sample", key);
   Sampler sampler = options.sampler;
-  const Tensor inverse_mass = checked_inverse_mass(sampler, start);
-  State<Tensor> state = first_state(sampler, f, start);
-  if (state.log_density.dim() != 0)
-    raise<ValueError>("sample: the log density is " + tree::type_of(state.log_density) + "; it must be a number");
+  const Tensor inverse_mass = checked_inverse_mass("sample", sampler, start);
+  const LogDensity f = of_numbers("sample", log_density);
+  State<Tensor> state = first_state("sample", sampler, f, start);
   state.log_density = debug::check_finite(state.log_density, "the log density of the start");
   const auto [of_warmup, of_draws] = split(key);
 
-  Warm warm{state, StepSize::at(log(first_step_size(sampler, start))), Spread::none(start), inverse_mass};
+  Warm warm{state, StepSize::at(log(first_step_size("sample", sampler, start))), Spread::none(start), inverse_mass};
   if (options.warmup > 0) warm = warmed_up(sampler, f, of_warmup, options.warmup, warm);
-  const Tensor step_size = exp(warm.step_size.log_mean);
+  const Tensor step_size = step_size_of(sampler, warm.step_size.log_mean, start);
   const Metric metric(warm.inverse_mass);
   struct Draw {
     Tensor position, log_density;

@@ -22,7 +22,19 @@ void require_draws(const char* name, const Tensor& x) {
     raise<ValueError>(std::string(name) + ": the draws are " + tree::type_of(x) +
                       "; they must have the axes [chains, draws, …]");
 }
-bool is_number(const Tensor& leaf) { return leaf.defined() && is_differentiable(leaf.dtype()); }
+/// The draws as floating numbers.
+Tensor real_draws(const char* name, const Tensor& x) {
+  if (x.is_complex())
+    raise<TypeError>(std::string(name) + ": the draws are " + tree::type_of(x) +
+                     "; make them real and imaginary parts, for example with view_as_real");
+  return x.is_floating_point() ? x : to(x, default_dtype());
+}
+
+/// x: [chains, draws, elements]. NaN instead of the value, where all draws of an element are equal: rounding makes
+/// their variance about 0 and not 0.
+Tensor unless_constant(const Tensor& value, const Tensor& x) {
+  return where(x.amax({0, 1}) == x.amin({0, 1}), nan, value);
+}
 
 /// The variance over an axis, of n - 1.
 Tensor spread(const Tensor& x, std::int64_t dim) {
@@ -37,7 +49,7 @@ Tensor rhat_of(const Tensor& x) {
   const Tensor halves = x.slice(1, 0, 2 * half).reshape({2 * chains, half, elements});
   const double n = static_cast<double>(half);
   const Tensor between = n * spread(halves.mean(1), 0), within = spread(halves, 1).mean(0);
-  return sqrt((between / within + n - 1) / n);
+  return unless_constant(sqrt((between / within + n - 1) / n), x);
 }
 
 /// [chains, draws, elements]: at lag t the mean product of what is t draws apart, over all draws.
@@ -66,17 +78,18 @@ Tensor ess_of(const Tensor& x) {
   const Tensor is_next = to(cat({first, is_positive.slice(0, 0, even / 2 - 1)}, 0) - is_positive, x.dtype());
   const Tensor alone = (clamp_min(pairs.select(1, 0), 0) * is_next).sum(0);
   const Tensor time = 2 * falling.sum(0) - 1 + alone;
-  return all / clamp_min(time, 1 / std::log10(all));
+  return unless_constant(all / clamp_min(time, 1 / std::log10(all)), x);
 }
 
 template <class F>
 void each_leaf(const char* name, const tree::Walk& draws, const F& f) {
   for (Tensor* leaf : draws.leaves) {
-    if (!is_number(*leaf)) continue;
+    if (!leaf->defined()) continue;
     require_draws(name, *leaf);
+    const Tensor draws = real_draws(name, *leaf);
     Shape rest;
-    for (int axis = 2; axis < leaf->dim(); ++axis) rest.push_back(leaf->shape()[axis]);
-    *leaf = f(leaf->reshape({leaf->shape()[0], leaf->shape()[1], rest.numel()})).reshape(rest);
+    for (int axis = 2; axis < draws.dim(); ++axis) rest.push_back(draws.shape()[axis]);
+    *leaf = f(draws.reshape({draws.shape()[0], draws.shape()[1], rest.numel()})).reshape(rest);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "random/request.h"
 #include "ricci/control.h"
 #include "ricci/ops.h"
 #include "ricci/ops/decompositions.h"
@@ -47,31 +48,39 @@ std::pair<State<Tensor>, Info> random_walk_step(const Trajectory& t, const State
   return {accepted(of_choice, probability, proposal, state), {probability, zeros({}, boolean), ones({}, int64)}};
 }
 
-void require_shape(const char* what, const Tensor& given, bool fits, const char* wanted) {
+void require_shape(const char* call, const char* what, const Tensor& given, bool fits, const char* wanted) {
   if (!fits)
-    raise<ValueError>(std::string("sample: the ") + what + " is " + tree::type_of(given) + "; it must be " + wanted);
+    raise<ValueError>(std::string(call) + ": the " + what + " is " + tree::type_of(given) + "; it must be " + wanted);
 }
 
-Sampler made(Method method, const Tensor& step_size, const Tensor& inverse_mass, std::int64_t steps, double target) {
-  if (steps < 1)
-    raise<ValueError>(std::string(method == Method::nuts ? "nuts: max_depth" : "hmc: steps") + " is " +
-                      std::to_string(steps) + "; it must be positive");
-  if (!(target > 0 && target < 1))
-    raise<ValueError>("sample: target_acceptance is " + std::to_string(target) + "; it must be between 0 and 1");
-  return {method, step_size, inverse_mass, steps, target};
+/// What the sampler's function is called with; errors begin with its name.
+Sampler made(const char* call, const Sampler& given) {
+  if (given.steps < 1)
+    raise<ValueError>(std::string(call) + (given.method == Method::nuts ? ": max_depth is " : ": steps is ") +
+                      std::to_string(given.steps) + "; it must be positive");
+  if (!(given.target_acceptance > 0 && given.target_acceptance < 1))
+    raise<ValueError>(std::string(call) + ": target_acceptance is " + std::to_string(given.target_acceptance) +
+                      "; it must be between 0 and 1");
+  if (given.step_size.defined()) require_elements_in_range(call, "step_size", given.step_size, Range::positive);
+  const Tensor& mass = given.inverse_mass;
+  if (mass.defined())
+    require_elements_in_range(call, "inverse_mass", mass.dim() == 2 ? mass.diagonal() : mass, Range::positive);
+  return given;
 }
 
 }  // namespace
 
 Sampler nuts(const NutsOptions& o) {
-  return made(Method::nuts, o.step_size, o.inverse_mass, o.max_depth, o.target_acceptance);
+  return made("nuts", {Method::nuts, o.step_size, o.inverse_mass, o.max_depth, o.target_acceptance});
 }
 Sampler hmc(const HmcOptions& o) {
-  return made(Method::hmc, o.step_size, o.inverse_mass, o.steps, o.target_acceptance);
+  return made("hmc", {Method::hmc, o.step_size, o.inverse_mass, o.steps, o.target_acceptance});
 }
-Sampler mala(const MalaOptions& o) { return made(Method::hmc, o.step_size, o.inverse_mass, 1, o.target_acceptance); }
+Sampler mala(const MalaOptions& o) {
+  return made("mala", {Method::hmc, o.step_size, o.inverse_mass, 1, o.target_acceptance});
+}
 Sampler random_walk(const RandomWalkOptions& o) {
-  return made(Method::random_walk, o.step_size, o.inverse_mass, 1, o.target_acceptance);
+  return made("random_walk", {Method::random_walk, o.step_size, o.inverse_mass, 1, o.target_acceptance});
 }
 
 Metric::Metric(const Tensor& inverse_mass)
@@ -94,23 +103,31 @@ void require_one_key(const char* call, const Key& key) {
   raise<ValueError>(std::string(call) + ": the keys are " + tree::type_of(key.data) +
                     "; pass one key, and map over several with vmap");
 }
-void require_real(const Tensor& position) {
+void require_real(const char* call, const Tensor& position) {
   if (!position.is_floating_point())
-    raise<TypeError>("sample: the position is " + tree::type_of(position) + "; pass real numbers");
+    raise<TypeError>(std::string(call) + ": the position is " + tree::type_of(position) + "; pass real numbers");
 }
 
-Tensor checked_inverse_mass(const Sampler& sampler, const Tensor& position) {
-  require_real(position);
+LogDensity of_numbers(const char* call, const LogDensity& f) {
+  return [call, &f](const Tensor& x) {
+    const Tensor value = f(x);
+    require_shape(call, "log density", value, value.dim() == 0, "a number");
+    return value;
+  };
+}
+
+Tensor checked_inverse_mass(const char* call, const Sampler& sampler, const Tensor& position) {
+  require_real(call, position);
   const Tensor& mass = sampler.inverse_mass;
   if (!mass.defined()) return ones_like(position);
   const Size n = position.shape()[0];
-  require_shape("inverse mass", mass, mass.shape() == Shape{n} || mass.shape() == Shape{n, n},
+  require_shape(call, "inverse mass", mass, mass.shape() == Shape{n} || mass.shape() == Shape{n, n},
                 "[n] or [n, n], n the position's elements");
   return to(mass, position.dtype());
 }
-Tensor first_step_size(const Sampler& sampler, const Tensor& position) {
+Tensor first_step_size(const char* call, const Sampler& sampler, const Tensor& position) {
   if (!sampler.step_size.defined()) return ones({}, position.dtype());
-  require_shape("step size", sampler.step_size, sampler.step_size.dim() == 0, "a number");
+  require_shape(call, "step size", sampler.step_size, sampler.step_size.dim() == 0, "a number");
   return to(sampler.step_size, position.dtype());
 }
 
@@ -130,17 +147,11 @@ Tensor energy_of(const Metric& metric, const Phase& phase) {
   return where(isnan(energy), std::numeric_limits<double>::infinity(), energy);
 }
 
-State<Tensor> chosen(const Tensor& condition, const State<Tensor>& x, const State<Tensor>& y) {
-  return {where(condition, x.position, y.position), where(condition, x.log_density, y.log_density),
-          where(condition, x.gradient, y.gradient)};
-}
-Phase chosen(const Tensor& condition, const Phase& x, const Phase& y) {
-  return {chosen(condition, x.at, y.at), where(condition, x.momentum, y.momentum)};
-}
-
-State<Tensor> first_state(const Sampler& sampler, const LogDensity& f, const Tensor& position) {
-  if (sampler.method != Method::random_walk) return state_at(f, position);
-  return {position, to(f(position), position.dtype()), zeros_like(position)};
+State<Tensor> first_state(const char* call, const Sampler& sampler, const LogDensity& f, const Tensor& position) {
+  require_real(call, position);
+  const LogDensity density = of_numbers(call, f);
+  if (sampler.method != Method::random_walk) return state_at(density, position);
+  return {position, to(density(position), position.dtype()), zeros_like(position)};
 }
 
 std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity& f, const Key& key,
@@ -153,8 +164,8 @@ std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity
 std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity& f, const Key& key,
                                         const State<Tensor>& state) {
   require_one_key("step", key);
-  return one_step(sampler, f, key, state, first_step_size(sampler, state.position),
-                  Metric(checked_inverse_mass(sampler, state.position)));
+  const Metric metric(checked_inverse_mass("step", sampler, state.position));
+  return one_step(sampler, of_numbers("step", f), key, state, first_step_size("step", sampler, state.position), metric);
 }
 
 }  // namespace ricci::samplers

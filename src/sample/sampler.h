@@ -1,7 +1,9 @@
 // Steps of a sampler whose step size and masses are values of a loop, as a warm-up needs them.
 #pragma once
 
+#include "ricci/ops.h"
 #include "ricci/sample/sampler.h"
+#include "ricci/tree.h"
 
 namespace ricci::samplers {
 
@@ -17,15 +19,19 @@ struct Metric {
   Tensor displacement(const Tensor& noise) const;
 };
 
+// What errors begin with is the name of the function that was called.
+
 /// Throws ValueError for a negative number.
 void require_count(const char* name, std::int64_t count);
 /// Throws ValueError for several keys.
 void require_one_key(const char* call, const Key& key);
 /// Throws TypeError unless the position is of real numbers.
-void require_real(const Tensor& position);
+void require_real(const char* call, const Tensor& position);
+/// f, which throws ValueError where it gives no number.
+LogDensity of_numbers(const char* call, const LogDensity& f);
 /// Throws unless sampler and position fit; the inverse mass for this position, ones if the sampler has none.
-Tensor checked_inverse_mass(const Sampler& sampler, const Tensor& position);
-Tensor first_step_size(const Sampler& sampler, const Tensor& position);
+Tensor checked_inverse_mass(const char* call, const Sampler& sampler, const Tensor& position);
+Tensor first_step_size(const char* call, const Sampler& sampler, const Tensor& position);
 
 std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity& f, const Key& key,
                                         const State<Tensor>& state, const Tensor& step_size, const Metric& metric);
@@ -54,7 +60,9 @@ Tensor energy_of(const Metric& metric, const Phase& phase);
 constexpr double largest_energy_error = 1000;
 
 /// x where the condition holds, else y: of each part.
-State<Tensor> chosen(const Tensor& condition, const State<Tensor>& x, const State<Tensor>& y);
-Phase chosen(const Tensor& condition, const Phase& x, const Phase& y);
+template <class T>
+T chosen(const Tensor& condition, const T& x, const T& y) {
+  return map_leaves([&](const Tensor& a, const Tensor& b) { return where(condition, a, b); }, x, y);
+}
 
 }  // namespace ricci::samplers

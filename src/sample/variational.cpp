@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <utility>
 
 #include "ricci/control.h"
 #include "ricci/debug.h"
 #include "ricci/ops.h"
+#include "ricci/primitive/raise.h"
 #include "ricci/transforms.h"
 #include "sample/sampler.h"
 
@@ -32,12 +34,14 @@ Tensor draws_of_vectors(const Tensor& mean, const Tensor& log_std, const Key& ke
   return moved({mean, log_std}, normal(key, {n, mean.shape()[0]}, mean.dtype()));
 }
 
-MeanField<Tensor> fit_vector(const LogDensity& f, const Tensor& start, const Key& key,
+MeanField<Tensor> fit_vector(const LogDensity& log_density, const Tensor& start, const Key& key,
                              const MeanFieldOptions& options) {
   require_count("meanfield_vi: steps", options.steps);
-  require_count("meanfield_vi: samples", options.samples);
+  if (options.samples < 1)
+    raise<ValueError>("meanfield_vi: samples is " + std::to_string(options.samples) + "; it must be positive");
   require_one_key("meanfield_vi", key);
-  require_real(start);
+  require_real("meanfield_vi", start);
+  const LogDensity f = of_numbers("meanfield_vi", log_density);
   constexpr double first_log_std = -2;
   debug::check_finite(f(start), "the log density of the start");
   const double constant = 0.5 * (1 + std::log(2 * std::numbers::pi)) * static_cast<double>(start.numel());

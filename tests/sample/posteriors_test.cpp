@@ -88,17 +88,21 @@ struct Case {
   const char* name;
   samplers::Sampler sampler;
 };
-const Case cases[] = {{"nuts", samplers::nuts({.step_size = 0.8})},
-                      {"short nuts", samplers::nuts({.step_size = 1.4, .inverse_mass = doubles({2}), .max_depth = 2})},
-                      {"hmc", samplers::hmc({.step_size = 1.2, .steps = 3})},
-                      {"mala", samplers::mala({.step_size = 1.5})},
-                      {"dense", samplers::mala({.step_size = 1.5, .inverse_mass = doubles({1.5}, {1, 1})})},
-                      {"random walk", samplers::random_walk({.step_size = 2})}};
+const Tensor dense = doubles({1.5, 0.7, 0.7, 1}, {2, 2});
+const Case cases[] = {
+    {"nuts", samplers::nuts({.step_size = 0.8})},
+    {"short nuts", samplers::nuts({.step_size = 1.4, .inverse_mass = doubles({2, 1}), .max_depth = 2})},
+    {"dense nuts", samplers::nuts({.step_size = 0.8, .inverse_mass = dense, .max_depth = 3})},
+    {"hmc", samplers::hmc({.step_size = 1.2, .steps = 3})},
+    {"dense hmc", samplers::hmc({.step_size = 0.8, .inverse_mass = dense, .steps = 3})},
+    {"mala", samplers::mala({.step_size = 1.5})},
+    {"random walk", samplers::random_walk({.step_size = 2})},
+    {"dense random walk", samplers::random_walk({.step_size = 1.5, .inverse_mass = dense})}};
 
 TEST(Samplers, KeepADistributionAsItIs) {
   constexpr std::int64_t n = 40000;
   const auto log_density = [](const Tensor& x) { return (x - 2 * rc::softplus(x)).sum(); };
-  const Tensor p = rc::uniform(rc::Key(1), {n, 1}, rc::float64), start = log(p / (1 - p));
+  const Tensor p = rc::uniform(rc::Key(1), {n, 2}, rc::float64), start = log(p / (1 - p));
   for (const auto& [name, sampler] : cases) {
     SCOPED_TRACE(name);
     const auto moved = [&, by = sampler](const rc::Key& key, const Tensor& x) {

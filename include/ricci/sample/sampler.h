@@ -7,10 +7,12 @@
 #include "ricci/keys.h"
 #include "ricci/ravel.h"
 #include "ricci/transforms/call.h"
+#include "ricci/tree/unknowns.h"
 
 namespace ricci::samplers {
 
-/// A way to move a chain; made by the functions below.
+/// A way to move a chain; made by the functions below. These throw ValueError for a step size, an inverse mass or a
+/// number of steps that is not positive, and for a target acceptance that is not between 0 and 1.
 struct Sampler {
   enum class Method : std::uint8_t { hmc, nuts, random_walk };
   Method method = Method::nuts;
@@ -21,10 +23,10 @@ struct Sampler {
 };
 
 struct NutsOptions {
-  Tensor step_size = {};
+  Tensor step_size = {};  ///< 0-dim
   /// Of the momenta, in the order of `ravel`: about the variances [n] or the covariance [n, n] of the distribution.
   Tensor inverse_mass = {};
-  std::int64_t max_depth = 10;  ///< at most 2^max_depth leapfrog steps
+  std::int64_t max_depth = 10;  ///< at most 2^max_depth - 1 leapfrog steps
   double target_acceptance = 0.8;
 };
 /// The no-U-turn sampler (Hoffman and Gelman, 2014) with multinomial draws from the trajectory (Betancourt,
@@ -75,11 +77,11 @@ struct Info {
 /// A log density of a vector.
 using LogDensity = std::function<Tensor(const Tensor&)>;
 
-State<Tensor> first_state(const Sampler& sampler, const LogDensity& f, const Tensor& position);
+State<Tensor> first_state(const char* call, const Sampler& sampler, const LogDensity& f, const Tensor& position);
 std::pair<State<Tensor>, Info> one_step(const Sampler& sampler, const LogDensity& f, const Key& key,
                                         const State<Tensor>& state);
 
-/// f of the elements of a tree. It lives no longer than f.
+/// f of the elements of a tree. It refers to f, which must outlive it.
 template <class F, class X>
 LogDensity of_vector(const F& f, const Unravel<X>& unravel) {
   return [&f, unravel](const Tensor& vector) -> Tensor {
@@ -88,11 +90,12 @@ LogDensity of_vector(const F& f, const Unravel<X>& unravel) {
   };
 }
 
-/// The state at a position.
+/// The state at a position. TypeError for one without floating Tensors, or with complex ones.
 template <class F, class X>
 State<tree::plain_t<X>> init(const Sampler& sampler, const F& log_density, const X& position) {
+  tree::require_unknowns("init", call::walk(position));
   const auto [vector, unravel] = ravel(position);
-  const State<Tensor> first = first_state(sampler, of_vector(log_density, unravel), vector);
+  const State<Tensor> first = first_state("init", sampler, of_vector(log_density, unravel), vector);
   return {unravel(first.position), first.log_density, unravel(first.gradient)};
 }
 

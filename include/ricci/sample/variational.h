@@ -32,6 +32,7 @@ Tensor draws_of_vectors(const Tensor& mean, const Tensor& log_std, const Key& ke
 template <class F, class X>
 MeanField<tree::plain_t<X>> meanfield_vi(const F& log_density, const X& initial, const Key& key,
                                          const MeanFieldOptions& options = {}) {
+  tree::require_unknowns("meanfield_vi", call::walk(initial));
   const auto [vector, unravel] = ravel(initial);
   const MeanField<Tensor> found = fit_vector(of_vector(log_density, unravel), vector, key, options);
   return {unravel(found.mean), unravel(found.log_std), found.elbo};
