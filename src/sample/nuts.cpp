@@ -3,9 +3,9 @@
 // The trajectory is doubled: a subtree of as many steps as the trajectory has is added at its left or right end, until
 // one turns back. Whether a part of a subtree turns back is asked as soon as its last step is taken. Parts are those of
 // a binary tree: of the steps 0, 1, 2, 3 these are 0-1, 2-3 and 0-3. A part is checked at its last step, which is odd.
-// A step whose number ends in k binary ones ends k parts: step 3 = 11 ends 2-3 and 0-3. The check needs the part's first
-// step, which is even. So each even step leaves a row; the row's number is how many ones the step's number has: step 0
-// row 0, step 2 = 10 row 1, step 6 = 110 row 2.
+// A step whose number ends in k binary ones ends k parts: step 3 = 11 ends 2-3 and 0-3. The check needs the part's
+// first step, which is even. So each even step leaves a row; the row's number is how many ones the step's number has:
+// step 0 row 0, step 2 = 10 row 1, step 6 = 110 row 2.
 //
 // A part from momentum f to momentum l turns back where v(f)·i <= 0 or v(l)·i <= 0: v are velocities, i is the sum of
 // the part's momenta less (f + l) / 2. With the sum m of the subtree up to l, and t, the sum before f plus f / 2, i is
