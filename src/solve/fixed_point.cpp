@@ -5,7 +5,6 @@
 #include "ricci/control.h"
 #include "ricci/no_grad.h"
 #include "ricci/ops.h"
-#include "ricci/primitive/raise.h"
 #include "solve/problem.h"
 
 namespace ricci::solvers {
@@ -28,9 +27,10 @@ Tensor accelerated(const State& s, double mixing) {
   return s.x + mixing * s.rest - matmul(shares, s.moves + mixing * s.changes);
 }
 
-Result<Tensor> by_steps(const VectorFunction& f, const Tensor& start, const Options<FixedPointSolver>& options) {
+Result<Tensor> by_steps(const runs::Problem& problem, const Options<FixedPointSolver>& options) {
+  const auto& [f, start, coarsest] = problem;
   const FixedPointSolver& solver = options.solver;
-  const Tolerance tolerance(options.rtol, options.atol, start.dtype());
+  const Tolerance tolerance(options.rtol, options.atol, problem);
   const bool accelerates = solver.method == Method::anderson;
   State first{start, f(start) - start, {}, {}, zeros({}, int64), {}};
   if (accelerates) first.moves = first.changes = zeros({solver.history, start.size(0)}, start.dtype());
@@ -62,21 +62,15 @@ FixedPointSolver anderson(const AndersonOptions& options) {
   return {.method = Method::anderson, .history = options.history, .mixing = options.mixing};
 }
 
-Result<Tensor> find_fixed_point(const VectorFunction& given, const Tensor& start,
-                                const Options<FixedPointSolver>& options) {
+Result<Tensor> runs::fixed_point(const Problem& given, const Options<FixedPointSolver>& options) {
+  const Tensor& start = given.start;
   require_start("fixed_point", start, options.max_steps);
   if (start.numel() == 0) return nothing_to_find(start);
-  const VectorFunction f = [given](const Tensor& x) {
-    const Tensor y = given(x);
-    if (y.shape() != x.shape())
-      raise<ValueError>("fixed_point: the function gives " + tree::type_of(y) + " for the unknowns " +
-                        tree::type_of(x) + "; it must give as many elements");
-    return to(y, x.dtype());
-  };
+  const VectorFunction f = square_function("fixed_point", given.f);
   Result<Tensor> found;
   {
     const no_grad constant;
-    found = by_steps(f, start, options);
+    found = by_steps({f, start, given.coarsest}, options);
   }
   found.value = with_implicit_derivatives([f](const Tensor& x) { return f(x) - x; }, found.value);
   return checked("fixed_point", std::move(found), options.throw_on_failure);

@@ -143,50 +143,53 @@ Tensor proposed_step(Method method, const Model& model, const Tensor& trust) {
   return {};
 }
 
-/// How far the next step may go. quality: what a step gave of what the model promised.
-void adapt_trust(Method method, State& next, const Tensor& quality, const Tensor& is_taken, const Tensor& size) {
+/// Whether the step is shorter than the model wants: one of this size.
+Tensor is_cut(Method method, const Tensor& trust, const Tensor& size) {
+  return method == Method::levenberg_marquardt ? trust > 1 : size > 0.99 * trust;
+}
+
+/// How far the next step may go, after one of this size.
+void adapt_trust(Method method, State& next, const Trial& trial, const Tensor& size) {
   if (method == Method::levenberg_marquardt) {
     constexpr double fastest = 1. / 3, slowest = 2;
-    const Tensor factor = clamp(1 - pow(2 * quality - 1, 3), fastest, slowest);
-    next.trust = clamp_min(next.trust * where(is_taken, factor, next.growth), epsilon_of(quality.dtype()));
-    next.growth = where(is_taken, 2, 2 * next.growth);
+    const Tensor factor = clamp(1 - pow(2 * trial.quality - 1, 3), fastest, slowest);
+    next.trust = clamp_min(next.trust * where(trial.is_taken, factor, next.growth), epsilon_of(size.dtype()));
+    next.growth = where(trial.is_taken, 2, 2 * next.growth);
   } else {
-    const Tensor grown = where(quality > 0.75, maximum(next.trust, 3 * size), next.trust);
-    next.trust = where(logical_and(is_taken, quality > 0.25), grown, 0.25 * size);
+    next.trust = next_radius(trial, next.trust, size);
   }
 }
 
 State stepped(const Cost& cost, const Bounds& bounds, const Tolerance& tolerance, Method method, const State& s) {
   const Model model = model_at(cost, bounds, s.x, s.r);
   const Tensor dx = proposed_step(method, model, s.trust), x = bounds.cut(s.x + dx), r = cost.f(x);
-  const Tensor value = cost.of_residuals(r), change = x - s.x, promised = model.change(change);
+  const Tensor value = cost.of_residuals(r), change = x - s.x;
   const Tensor is_finite = all_finite(dx), gives_finite = logical_and(is_finite, isfinite(value));
-  const Tensor is_small = tolerance.allows(change, s.x), allowed = tolerance.of(abs(s.cost));
+  const Tensor is_small = tolerance.allows(change, s.x);
   const Tensor reason = where(is_finite, running, where(all_finite(model.norms), singular, not_finite));
 
   State next = s;
   next.steps = s.steps + 1;
   Tensor is_taken = gives_finite;
   if (method == Method::gauss_newton) {
-    const Tensor is_done = logical_and(is_small, abs(value - s.cost) <= allowed);
+    const Tensor is_done = logical_and(is_small, abs(value - s.cost) <= tolerance.of(abs(s.cost)));
     next.status = where(gives_finite, where(is_done, converged, running), where(is_finite, not_finite, reason));
   } else {
-    constexpr double least_quality = 1e-4;
-    const Tensor quality = quality_of(value - s.cost, promised, s.cost), is_good = quality > least_quality;
-    is_taken = logical_and(gives_finite, logical_and(promised < 0, is_good));
-    // What is too small to be seen in the cost is no failure.
-    const Tensor gain = where(is_taken, s.cost - value, abs(promised));
-    const Tensor ended = where(gain <= allowed, converged, where(is_taken, running, stalled));
-    next.status = where(is_finite, where(is_small, ended, running), reason);
-    adapt_trust(method, next, quality, is_taken, norm(model.scale() * dx));
+    const Trial trial = trial_of(tolerance, s.cost, value, -model.change(change), gives_finite);
+    const Tensor size = norm(model.scale() * dx);
+    is_taken = trial.is_taken;
+    next.status = where(is_finite, status_after(tolerance, trial, is_small, is_cut(method, s.trust, size)), reason);
+    adapt_trust(method, next, trial, size);
   }
   next.x = where(is_taken, x, s.x), next.r = where(is_taken, r, s.r), next.cost = where(is_taken, value, s.cost);
   return next;
 }
 
-Result<Tensor> by_steps(const Cost& cost, const Bounds& bounds, const Tensor& start, const LeastSquaresOptions& o) {
+Result<Tensor> by_steps(const runs::Problem& problem, const Cost& cost, const Bounds& bounds,
+                        const LeastSquaresOptions& o) {
+  const Tensor& start = problem.start;
   const DType dtype = start.dtype();
-  const Tolerance tolerance(o.rtol, o.atol, dtype);
+  const Tolerance tolerance(o.rtol, o.atol, problem);
   const Method method = o.solver.method;
   const Tensor x = bounds.cut(start), r = cost.f(x), value = cost.of_residuals(r);
   const Tensor status = where(isfinite(value), where(value == 0, converged, running), not_finite);
@@ -233,18 +236,18 @@ Loss arctan(const Tensor& scale) {
   return {[](const Tensor& z) { return atan(z); }, scale};
 }
 
-Result<Tensor> find_least_squares(const VectorFunction& given, const Tensor& start,
-                                  const LeastSquaresOptions& options) {
+Result<Tensor> runs::least_squares(const Problem& given, const LeastSquaresOptions& options) {
+  const Tensor& start = given.start;
   require_start("least_squares", start, options.max_steps);
   if (options.solver.method == Method::gauss_newton && (options.lower.defined() || options.upper.defined()))
     raise<ValueError>("least_squares: gauss_newton knows no bounds; take levenberg_marquardt or dogleg");
   const Bounds bounds{bound_from("lower", options.lower, start), bound_from("upper", options.upper, start)};
   if (start.numel() == 0) return nothing_to_find(start);
-  const Cost cost{[given](const Tensor& x) { return to(given(x), x.dtype()); }, options.loss};
+  const Cost cost{real_function("least_squares", given.f), options.loss};
   Result<Tensor> found;
   {
     const no_grad constant;
-    found = by_steps(cost, bounds, start, options);
+    found = by_steps(given, cost, bounds, options);
   }
   const auto slope = [cost, bounds](const Tensor& x) { return bounds.slope(x, grad(cost)(x)); };
   found.value = with_implicit_derivatives(slope, found.value);

@@ -1,6 +1,7 @@
 // Minima of functions of vectors: line searches along several directions, steps in a ball, and simplices.
 #include "ricci/solve/minimise.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 
@@ -61,11 +62,10 @@ Tensor between(const Place& a, const Place& b) {
 /// falls steeply bounds good ones from below, one where the value or slope is too high from above: between two such
 /// there is a good one (Moré and Thuente, 1994). Values that differ by rounding alone count as equal.
 LineSearch searched(const VectorFunction& f, const Point& from, const Tensor& direction, const Tensor& first,
-                    const Wolfe& wolfe) {
+                    const Wolfe& wolfe, const Tensor& rounding) {
   constexpr double growth = 3;
   constexpr int most_tries = 30;
   const Tensor slope = dot(from.gradient, direction);
-  const Tensor rounding = 4 * epsilon_of(slope.dtype()) * abs(from.value);
   const auto at_part = [&](const Tensor& part) {
     const Point at = point_at(f, from.x + part * direction);
     return std::pair{at, Place{part, at.value, dot(at.gradient, direction)}};
@@ -146,7 +146,7 @@ Tensor lbfgs_product(const State& s, const Tensor& gradient) {
       .first;
 }
 
-struct Problem {
+struct Minimum {
   VectorFunction f;
   Tolerance tolerance;
   Minimiser solver;
@@ -155,7 +155,7 @@ struct Problem {
   Tensor allowed(const Tensor& value) const { return tolerance.of(abs(value)); }
 };
 
-State first_state(const Problem& problem, const Tensor& start) {
+State first_state(const Minimum& problem, const Tensor& start) {
   State s;
   s.at = point_at(problem.f, start);
   const DType dtype = start.dtype();
@@ -171,7 +171,7 @@ State first_state(const Problem& problem, const Tensor& start) {
   return s;
 }
 
-State line_search_step(const Problem& problem, const State& s) {
+State line_search_step(const Minimum& problem, const State& s) {
   const Method method = problem.solver.method;
   const Tensor& gradient = s.at.gradient;
   const Tensor downhill = method == Method::bfgs    ? -matmul(s.inverse, gradient)
@@ -185,7 +185,8 @@ State line_search_step(const Problem& problem, const State& s) {
                            ? s.part / clamp_min(-dot(direction, gradient), std::numeric_limits<float>::min())
                            : ones_like(s.part);
   const LineSearch found = searched(problem.f, s.at, direction, where(is_first, shortest, usual),
-                                    method == Method::nonlinear_cg ? Wolfe{1e-4, 0.1} : Wolfe{1e-4, 0.9});
+                                    method == Method::nonlinear_cg ? Wolfe{1e-4, 0.1} : Wolfe{1e-4, 0.9},
+                                    problem.tolerance.rounding * abs(s.at.value));
   const Tensor gain = s.at.value - found.at.value, is_taken = logical_and(is_finite(found.at), gain > 0);
   const Tensor change = where(is_taken, found.at.x - s.at.x, direction), y = found.at.gradient - gradient;
 
@@ -241,28 +242,24 @@ Tensor step_in_ball(const Hessian& hessian, const Tensor& gradient, const Tensor
       .dx;
 }
 
-State trust_region_step(const Problem& problem, const State& s) {
+State trust_region_step(const Minimum& problem, const State& s) {
   const auto [gradient, hessian] = linearize(grad(problem.f), s.at.x);
   const Tensor dx = step_in_ball(hessian, gradient, s.radius);
-  const Tensor promised = dot(gradient, dx) + dot(dx, hessian(dx)) / 2;
+  const Tensor promised = -dot(gradient, dx) - dot(dx, hessian(dx)) / 2;
   const Point there = point_at(problem.f, s.at.x + dx);
-  const Tensor found = there.value - s.at.value, quality = quality_of(found, promised, s.at.value);
-  const Tensor is_taken = logical_and(is_finite(there), logical_and(promised < 0, quality > 1e-4));
+  const Trial trial = trial_of(problem.tolerance, s.at.value, there.value, promised, is_finite(there));
+  const Tensor size = norm(dx);
 
   State next = s;
-  next.at = chosen(is_taken, there, s.at);
+  next.at = chosen(trial.is_taken, there, s.at);
   next.steps = s.steps + 1;
-  const Tensor size = norm(dx);
-  const Tensor grown = where(quality > 0.75, maximum(s.radius, 2 * size), s.radius);
-  next.radius = where(logical_and(is_taken, quality > 0.25), grown, 0.25 * size);
-  const Tensor gain = where(is_taken, -found, abs(promised));
-  const Tensor is_last = problem.is_small(dx, s.at.x);
-  const Tensor reason = where(gain <= problem.allowed(s.at.value), converged, where(is_taken, running, stalled));
-  next.status = where(all_finite(dx), where(is_last, reason, running), not_finite);
+  next.radius = next_radius(trial, s.radius, size);
+  const Tensor reason = status_after(problem.tolerance, trial, problem.is_small(dx, s.at.x), size > 0.99 * s.radius);
+  next.status = where(all_finite(dx), reason, not_finite);
   return next;
 }
 
-Result<Tensor> by_steps(const Problem& problem, const Tensor& start, std::int64_t max_steps) {
+Result<Tensor> by_steps(const Minimum& problem, const Tensor& start, std::int64_t max_steps) {
   const bool is_in_ball = problem.solver.method == Method::trust_region;
   const State end = while_loop([](const State& s) { return s.status == running; },
                                [&](const State& s) {
@@ -285,10 +282,10 @@ Simplex in_order(Simplex s) {
   return s;
 }
 
-Simplex simplex_step(const Problem& problem, const Simplex& s) {
+Simplex simplex_step(const Minimum& problem, const Simplex& s) {
   const std::int64_t n = s.points.size(1);
-  const double of = static_cast<double>(n), expansion = 1 + 2 / of, contraction = 0.75 - 0.5 / of,
-               shrinkage = 1 - 1 / of;
+  const double of = static_cast<double>(std::max<std::int64_t>(n, 2));  // Gao and Han have two unknowns or more
+  const double expansion = 1 + 2 / of, contraction = 0.75 - 0.5 / of, shrinkage = 1 - 1 / of;
   const Tensor worst = s.points[n], highest = s.values[n], best = s.points[0], lowest = s.values[0];
   const Tensor middle = s.points.slice(0, 0, n).mean(0), way = middle - worst;
   const Tensor reflected = middle + way, value = problem.f(reflected);
@@ -315,7 +312,7 @@ Simplex simplex_step(const Problem& problem, const Simplex& s) {
   return next;
 }
 
-Result<Tensor> by_simplex(const Problem& problem, const Tensor& start, std::int64_t max_steps) {
+Result<Tensor> by_simplex(const Minimum& problem, const Tensor& start, std::int64_t max_steps) {
   const std::int64_t n = start.size(0);
   constexpr double part = 0.05, of_zero = 0.00025;  // as SciPy
   const Tensor moves = diag(where(start != 0, part * start, of_zero));
@@ -340,28 +337,29 @@ Result<Tensor> by_simplex(const Problem& problem, const Tensor& start, std::int6
 
 Minimiser bfgs() { return {.method = Method::bfgs}; }
 Minimiser lbfgs(std::int64_t history) {
-  if (history < 1) raise<ValueError>("lbfgs: the history is " + std::to_string(history) + "; it must be 1 at least");
+  require_history("lbfgs", history);
   return {.method = Method::lbfgs, .history = history};
 }
 Minimiser nonlinear_cg() { return {.method = Method::nonlinear_cg}; }
 Minimiser trust_region() { return {.method = Method::trust_region}; }
 Minimiser nelder_mead() { return {.method = Method::nelder_mead}; }
 
-Result<Tensor> find_minimum(const VectorFunction& given, const Tensor& start, const Options<Minimiser>& options) {
+Result<Tensor> runs::minimise(const Problem& given, const Options<Minimiser>& options) {
+  const Tensor& start = given.start;
   require_start("minimise", start, options.max_steps);
   if (start.numel() == 0) return nothing_to_find(start);
-  const VectorFunction f = [given](const Tensor& x) {
-    const Tensor y = given(x);
+  const VectorFunction f = [real = real_function("minimise", given.f)](const Tensor& x) {
+    const Tensor y = real(x);
     if (y.numel() != 1)
       raise<ValueError>("minimise: the function gives " + tree::type_of(y) +
                         "; it must give one number, for example a sum");
-    return to(y.reshape({}), x.dtype());
+    return y.reshape({});
   };
   Result<Tensor> found;
   {
     const no_grad constant;
     f(start);  // an error of f is that of a call by hand
-    const Problem problem{f, Tolerance(options.rtol, options.atol, start.dtype()), options.solver};
+    const Minimum problem{f, Tolerance(options.rtol, options.atol, {f, start, given.coarsest}), options.solver};
     const bool is_simplex = options.solver.method == Method::nelder_mead;
     found = is_simplex ? by_simplex(problem, start, options.max_steps) : by_steps(problem, start, options.max_steps);
   }

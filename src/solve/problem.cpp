@@ -18,8 +18,6 @@ namespace {
 constexpr std::array<const char*, 6> texts = {"converged", "max_steps_reached", "not_finite",
                                               "singular",  "stalled",           "no_bracket"};
 
-double default_tolerance(DType dtype) { return std::sqrt(epsilon_of(dtype)); }
-
 }  // namespace
 
 std::string text_of(std::int64_t status) {
@@ -28,11 +26,45 @@ std::string text_of(std::int64_t status) {
   return texts[static_cast<std::size_t>(status)];
 }
 
-Tolerance::Tolerance(const Tensor& rtol, const Tensor& atol, DType dtype)
-    : rtol(to(rtol.defined() ? rtol : Tensor(default_tolerance(dtype)), dtype)),
-      atol(to(atol.defined() ? atol : Tensor(default_tolerance(dtype)), dtype)) {}
+DType runs::coarsest_dtype(const tree::Walk& start) {
+  DType coarsest = float64;
+  for (const Tensor* leaf : start.leaves)
+    if (leaf->defined() && is_differentiable(leaf->dtype()) && epsilon_of(leaf->dtype()) > epsilon_of(coarsest))
+      coarsest = real_dtype(leaf->dtype());
+  return coarsest;
+}
+
+Tolerance::Tolerance(const Tensor& rtol, const Tensor& atol, const runs::Problem& problem)
+    : rounding(4 * epsilon_of(problem.coarsest)) {
+  const Tensor usual = std::sqrt(epsilon_of(problem.coarsest));
+  this->rtol = to(rtol.defined() ? rtol : usual, problem.start.dtype());
+  this->atol = to(atol.defined() ? atol : usual, problem.start.dtype());
+}
 
 Tensor Tolerance::allows(const Tensor& step, const Tensor& x) const { return (abs(step) <= of(abs(x))).all(); }
+Tensor Tolerance::is_hidden(const Tensor& step, const Tensor& x) const {
+  return (abs(step) <= rounding * abs(x)).all();
+}
+
+Trial trial_of(const Tolerance& tolerance, const Tensor& value, const Tensor& found, const Tensor& promised,
+               const Tensor& is_possible) {
+  constexpr double least_quality = 1e-4;
+  const Tensor gain = value - found, hidden = tolerance.rounding * abs(value);
+  const Tensor quality = (gain + hidden) / (promised + hidden);
+  return {value, gain, promised, quality, logical_and(is_possible, logical_and(promised > 0, quality > least_quality))};
+}
+
+Tensor status_after(const Tolerance& tolerance, const Trial& trial, const Tensor& is_small, const Tensor& is_cut) {
+  const Tensor size = abs(trial.value), is_hidden = abs(trial.promised) <= tolerance.rounding * size;
+  const Tensor gains_little = logical_or(logical_not(trial.is_taken), trial.gain <= tolerance.of(size));
+  const Tensor is_done = where(is_cut, is_hidden, gains_little);
+  return where(is_small, where(is_done, converged, where(trial.is_taken, running, stalled)), running);
+}
+
+Tensor next_radius(const Trial& trial, const Tensor& radius, const Tensor& size) {
+  const Tensor grown = where(trial.quality > 0.75, maximum(radius, 2 * size), radius);
+  return where(logical_and(trial.is_taken, trial.quality > 0.25), grown, 0.25 * size);
+}
 
 Tensor size_of(const Tensor& x) { return abs(x).amax(); }
 Tensor all_finite(const Tensor& x) { return isfinite(x).all(); }
@@ -54,6 +86,26 @@ void require_start(const char* name, const Tensor& start, std::int64_t max_steps
     raise<ValueError>(std::string(name) + ": .max_steps is " + std::to_string(max_steps) + "; it must be 1 at least");
 }
 
+VectorFunction real_function(const char* name, const VectorFunction& given) {
+  return [name, given](const Tensor& x) {
+    const Tensor y = given(x);
+    if (y.is_complex())
+      raise<TypeError>(std::string(name) + ": the function gives " + tree::type_of(y) +
+                       "; it must be real: give real and imaginary parts, for example with view_as_real");
+    return to(y, x.dtype());
+  };
+}
+
+VectorFunction square_function(const char* name, const VectorFunction& given, const char* hint) {
+  return real_function(name, [name, given, hint](const Tensor& x) {
+    const Tensor y = given(x);
+    if (y.shape() != x.shape())
+      raise<ValueError>(std::string(name) + ": the function gives " + tree::type_of(y) + " for the unknowns " +
+                        tree::type_of(x) + "; it must give as many elements" + hint);
+    return y;
+  });
+}
+
 Tensor jacobian_at(const VectorFunction& f, const Tensor& x) { return jacfwd(f)(x); }
 
 Tensor solution_of(const Tensor& a, const Tensor& b) {
@@ -73,11 +125,6 @@ Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x) {
     return solution_of(jacobian_at([&](const Tensor& v) { return g(v); }, zeros_like(y)), y);
   };
   return custom_root(f, x, as_it_is, dense);
-}
-
-Tensor quality_of(const Tensor& found, const Tensor& promised, const Tensor& value) {
-  const Tensor rounding = 4 * epsilon_of(value.dtype()) * abs(value);
-  return (found - rounding) / (promised - rounding);
 }
 
 Tensor last_status(const Tensor& status, const Tensor& steps, std::int64_t max_steps) {

@@ -44,9 +44,10 @@ Search searched(const VectorFunction& f, const State& s, const Tensor& step) {
   return while_loop(is_too_long, shorter, Search{x, f(x), ones({}, x.dtype())});
 }
 
-Result<Tensor> by_steps(const VectorFunction& f, const Tensor& start, const Options<RootFinder>& options) {
+Result<Tensor> by_steps(const runs::Problem& problem, const Options<RootFinder>& options) {
+  const auto& [f, start, coarsest] = problem;
   const RootFinder& solver = options.solver;
-  const Tolerance tolerance(options.rtol, options.atol, start.dtype());
+  const Tolerance tolerance(options.rtol, options.atol, problem);
   State first{start, f(start), {}, {}, {}, zeros({}, int64), {}};
   const Tensor small = tolerance.of(size_of(first.f));
   first.status = where(logical_not(all_finite(first.f)), not_finite, where((first.f == 0).all(), converged, running));
@@ -73,13 +74,16 @@ Result<Tensor> by_steps(const VectorFunction& f, const Tensor& start, const Opti
     }
     if (solver.method == Method::broyden) {
       const Tensor seen = matmul(s.inverse, next.f - s.f), along = matmul(change, s.inverse);
-      next.inverse = s.inverse + outer(change - seen, along) / (change * seen).sum();
+      const Tensor product = (change * seen).sum();  // 0 where f did not change: there is nothing to learn
+      next.inverse = where(product == 0, s.inverse, s.inverse + outer(change - seen, along) / product);
     }
     ended = where(all_finite(next.f), ended, not_finite);
-    ended = where(all_finite(change), ended, where(all_finite(slope), singular, not_finite));
+    // A step that is not finite: the slope of newton is f's, and inverses are made of finite numbers.
+    const Tensor is_of_f = solver.method == Method::newton ? logical_not(all_finite(slope)) : zeros({}, boolean);
+    ended = where(all_finite(change), ended, where(is_of_f, not_finite, singular));
     const Tensor is_finite = logical_and(ended != singular, ended != not_finite);
-    const Tensor is_root =
-        logical_or((next.f == 0).all(), logical_and(tolerance.allows(change, next.x), size_of(next.f) <= small));
+    const Tensor is_near = logical_and(tolerance.allows(change, next.x), size_of(next.f) <= small);
+    const Tensor is_root = logical_or((next.f == 0).all(), logical_or(is_near, tolerance.is_hidden(change, next.x)));
     ended = where(logical_and(is_finite, is_root), converged, ended);
     next.x = where(is_finite, next.x, s.x), next.f = where(is_finite, next.f, s.f);
     next.steps = s.steps + 1;
@@ -90,8 +94,9 @@ Result<Tensor> by_steps(const VectorFunction& f, const Tensor& start, const Opti
   return {end.x, size_of(end.f), end.steps, end.status};
 }
 
-Result<Tensor> by_bisection(const VectorFunction& f, const Tensor& start, const Options<RootFinder>& options) {
-  const Tolerance tolerance(options.rtol, options.atol, start.dtype());
+Result<Tensor> by_bisection(const runs::Problem& problem, const Options<RootFinder>& options) {
+  const auto& [f, start, coarsest] = problem;
+  const Tolerance tolerance(options.rtol, options.atol, problem);
   const auto bound = [&](const Tensor& given) { return to(given, start.dtype()).reshape({1}); };
   State first{{}, {}, {}, bound(options.solver.lower), bound(options.solver.upper), zeros({}, int64), {}};
   const Tensor at_lower = f(first.lower), at_upper = f(first.upper);
@@ -130,15 +135,11 @@ RootFinder bisection(const Tensor& lower, const Tensor& upper) {
   return {.method = Method::bisection, .lower = lower, .upper = upper};
 }
 
-Result<Tensor> find_root(const VectorFunction& given, const Tensor& start, const Options<RootFinder>& options) {
+Result<Tensor> runs::root_find(const Problem& given, const Options<RootFinder>& options) {
+  const Tensor& start = given.start;
   require_start("root_find", start, options.max_steps);
-  const VectorFunction f = [given](const Tensor& x) {
-    const Tensor y = given(x);
-    if (y.shape() != x.shape())
-      raise<ValueError>("root_find: the function gives " + tree::type_of(y) + " for the unknowns " + tree::type_of(x) +
-                        "; it must give as many elements; for more, take least_squares");
-    return to(y, x.dtype());
-  };
+  const VectorFunction f = square_function("root_find", given.f, "; for more, take least_squares");
+  const runs::Problem problem{f, start, given.coarsest};
   const bool bisects = options.solver.method == Method::bisection;
   if (bisects && start.numel() != 1)
     raise<ValueError>("root_find: bisection has one unknown, and here are " + std::to_string(start.numel()) +
@@ -147,7 +148,7 @@ Result<Tensor> find_root(const VectorFunction& given, const Tensor& start, const
   Result<Tensor> found;
   {
     const no_grad constant;
-    found = bisects ? by_bisection(f, start, options) : by_steps(f, start, options);
+    found = bisects ? by_bisection(problem, options) : by_steps(problem, options);
   }
   found.value = with_implicit_derivatives(f, found.value);
   return checked("root_find", std::move(found), options.throw_on_failure);

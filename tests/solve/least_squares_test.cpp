@@ -201,6 +201,26 @@ TEST(LeastSquares, SaysWhyItEnded) {
       "check_finite: the value of least_squares, which did not converge, is nan");
 }
 
+TEST(LeastSquares, StepsThatOnlyShrinkAreNoConvergence) {
+  const auto wall = [](const Tensor& x) { return where(x > 1.0, std::nan(""), x - 2.0); };
+  const auto wrong = [](const Tensor& x) { return 2 * x.detach() - x; };  // its derivative is -1
+  for (const auto& [name, solver] : methods()) {
+    if (!knows_bounds(name)) continue;
+    SCOPED_TRACE(name);
+    const auto held = solvers::least_squares(wall, 0.0, {.solver = solver});
+    expect_values(held.status, {solvers::stalled});
+    expect_values(held.value, {1}, 1e-6);
+    expect_values(solvers::least_squares(wrong, 3.0, {.solver = solver}).status, {solvers::stalled});
+    // What is a solution already has converged, though no step makes it better.
+    const Tensor solution = solvers::least_squares(rosenbrock, doubles({2, 2}), {.solver = solver}).value;
+    expect_values(solvers::least_squares(rosenbrock, solution, {.solver = solver}).status, {solvers::converged});
+    const Misra fit = solvers::least_squares(misra, Misra{number(250), number(5e-4)}, {.solver = solver}).value;
+    const auto again = solvers::least_squares(misra, fit, {.solver = solver});
+    expect_values(again.status, {solvers::converged});
+    EXPECT_LE(again.steps.item<int>(), 3);
+  }
+}
+
 TEST(LeastSquares, OneFailureLeavesOtherExamplesAlone) {
   for (const auto& [name, solver] : methods()) {
     SCOPED_TRACE(name);

@@ -4,6 +4,8 @@
 #include <ricci/solve.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -151,6 +153,31 @@ TEST(Minimise, SaysWhyItEnded) {
   // A function whose gradient is not its own.
   const auto wrong = [](const Tensor& x) { return 2 * square(x.detach()) - square(x); };
   expect_values(solvers::minimise(wrong, 1.0).status, {solvers::stalled});
+}
+
+TEST(Minimise, StepsThatOnlyShrinkAreNoConvergence) {
+  const auto wall = [](const Tensor& x) { return square(where(x > 1.0, std::nan(""), x - 2.0)); };
+  const auto wrong = [](const Tensor& x) { return 2 * square(x.detach()) - square(x); };
+  for (const auto& f : {std::function<Tensor(const Tensor&)>(wall), std::function<Tensor(const Tensor&)>(wrong)}) {
+    const auto found = solvers::minimise(f, 0.5, {.solver = solvers::trust_region()});
+    EXPECT_NE(found.status.item<std::int64_t>(), solvers::converged);
+  }
+  for (const auto& [name, solver] : minimisers()) {  // a solution, though no step makes it better
+    SCOPED_TRACE(name);
+    const solvers::Options<solvers::Minimiser> options{.solver = solver, .max_steps = 500};
+    const Tensor solution = solvers::minimise(rosenbrock, doubles({-1.2, 1}), options).value;
+    expect_values(solvers::minimise(rosenbrock, solution, options).status, {solvers::converged});
+  }
+}
+
+TEST(Minimise, ASimplexOfOneUnknownEndsInAMinimum) {
+  const auto f = [](const Tensor& x) { return square(x - 1) + 0.5 * cos(60 * x); };
+  for (const double start : {0.5, 1.5, 2.0, 3.0, 5.0}) {
+    SCOPED_TRACE(start);
+    const auto found = solvers::minimise(f, start, {.solver = solvers::nelder_mead(), .rtol = 1e-9, .atol = 1e-9});
+    expect_values(found.status, {solvers::converged});
+    EXPECT_LT(std::abs(rc::grad(f)(found.value).item<double>()), 1e-5);
+  }
 }
 
 TEST(Minimise, OneFailureLeavesOtherExamplesAlone) {

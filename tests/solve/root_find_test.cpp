@@ -4,6 +4,7 @@
 #include <ricci/solve.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <map>
 #include <string>
@@ -229,6 +230,32 @@ TEST(RootFind, KeepsDtypes) {
   }
 }
 
+TEST(RootFind, EndsWhereRoundingHidesTheSteps) {
+  const auto steep = [](const Tensor& x) { return 1e4 * (x * x - 2); };
+  struct Mixed {
+    Tensor x, y;
+  };
+  const auto circle = [](const Mixed& p) { return std::pair{p.x - p.y, p.x * p.x + p.y * p.y - 4}; };
+  for (const auto& [name, solver] : finders()) {
+    SCOPED_TRACE(name);
+    const auto found = solvers::root_find(steep, rc::tensor(1.4142135, rc::float32), {.solver = solver});
+    expect_values(found.status, {solvers::converged});
+    EXPECT_LE(found.steps.item<int>(), 3);
+    // The tolerances are those of the coarsest dtype: f does not see smaller steps.
+    const auto mixed =
+        solvers::root_find(circle, Mixed{rc::tensor(1., rc::float32), number(2)}, {.solver = solver, .rtol = 0.});
+    expect_values(mixed.status, {solvers::converged});
+    expect_values(mixed.value.y, {std::sqrt(2)}, 1e-3);
+  }
+}
+
+TEST(RootFind, WhatBroydenCannotLearnFromIsSingular) {
+  const auto flat = [](const Tensor& x) { return where(x > 2.0, x - 1.0, 0.5 + 0 * x); };
+  const auto found = solvers::root_find(flat, 3.0, {.solver = solvers::broyden()});
+  EXPECT_NE(found.status.item<std::int64_t>(), solvers::converged);
+  EXPECT_NE(found.status.item<std::int64_t>(), solvers::not_finite);
+}
+
 TEST(RootFind, StartsFromIntegersAsFromTheirDoubles) {
   expect_values(solvers::root_find([](const Tensor& x) { return cos(x) - x; }, 1).value, {0.7390851332}, 1e-9);
   const Tensor half = rc::tensor(0.5, rc::float32);
@@ -263,6 +290,16 @@ TEST(RootFind, RefusesWhatItCannotSolve) {
                               "root_find: the start {height: double, degree: int}" + wanted);
   expect_error<rc::ValueError>([&] { solvers::root_find(square, 1.0, {.max_steps = 0}); },
                                "root_find: .max_steps is 0; it must be 1 at least");
+  const auto turned = [](const Tensor& y) { return y * rc::tensor(std::complex<double>(1, 1)) - 2.; };
+  const auto complex_result = [](const std::string& name) {
+    return name +
+           ": the function gives c128[1]; it must be real: give real and imaginary parts, for example with "
+           "view_as_real";
+  };
+  expect_error<rc::TypeError>([&] { solvers::root_find(turned, number(3)); }, complex_result("root_find"));
+  expect_error<rc::TypeError>([&] { solvers::fixed_point(turned, number(3)); }, complex_result("fixed_point"));
+  expect_error<rc::TypeError>([&] { solvers::least_squares(turned, number(3)); }, complex_result("least_squares"));
+  expect_error<rc::TypeError>([&] { solvers::minimise(turned, number(3)); }, complex_result("minimise"));
   const Tensor z = rc::zeros({2}, rc::complex64);
   expect_error<rc::TypeError>(
       [&] { solvers::root_find([](const Tensor& y) { return y; }, z); },

@@ -86,14 +86,14 @@ Result<Tensor> linear_solve(const LinearOperator& a, const Tensor& b, const Line
 /// Of an operator between trees: b is a tree with as many elements as its result, value a tree like its argument.
 template <class X, class B>
 Result<X> linear_solve(const operators::OfTrees<X>& a, const B& b, const LinearOptions& options = {}) {
-  return as_tree(linear_solve(a.of_vectors, ravel(b).vector, options), a.unravel);
+  return runs::as_tree(linear_solve(a.of_vectors, ravel(b).vector, options), a.unravel);
 }
 /// Of a function from a tree to one like it.
 template <class F, class B>
   requires(!std::is_same_v<B, Tensor> && std::is_invocable_v<const F&, const B&>)
 Result<B> linear_solve(const F& f, const B& b, const LinearOptions& options = {}) {
   const auto [vector, unravel] = ravel(b);
-  return as_tree(linear_solve(LinearOperator(of_vectors(f, unravel)), vector, options), unravel);
+  return runs::as_tree(linear_solve(LinearOperator(runs::of_vectors(f, unravel)), vector, options), unravel);
 }
 
 }  // namespace ricci::solvers

@@ -22,7 +22,9 @@ struct AndersonOptions {
 /// linear, and where plain steps diverge slowly.
 FixedPointSolver anderson(const AndersonOptions& options = {});
 
-Result<Tensor> find_fixed_point(const VectorFunction& f, const Tensor& start, const Options<FixedPointSolver>& options);
+namespace runs {
+Result<Tensor> fixed_point(const Problem& problem, const Options<FixedPointSolver>& options);
+}
 
 /// An x with f(x) = x, from `initial` on. f: from a tree to a tree like it. It ends where f changes each element by at
 /// most atol + rtol |element|; the residual is the greatest |f(x) - x|. Derivatives solve one system with the transpose
@@ -30,8 +32,7 @@ Result<Tensor> find_fixed_point(const VectorFunction& f, const Tensor& start, co
 ///   auto [x, residual, steps, status] = solvers::fixed_point([](Tensor x) { return cos(x); }, 1.0);
 template <class F, class X>
 auto fixed_point(const F& f, const X& initial, const Options<FixedPointSolver>& options = {}) {
-  const auto [start, unravel] = ravel(unknown_of("fixed_point", f, initial));
-  return as_tree(find_fixed_point(of_vectors(f, unravel), start, options), unravel);
+  return runs::over_vectors("fixed_point", f, initial, runs::fixed_point, options);
 }
 
 }  // namespace ricci::solvers

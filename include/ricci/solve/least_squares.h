@@ -44,7 +44,9 @@ struct LeastSquaresOptions {
   bool throw_on_failure = false;
 };
 
-Result<Tensor> find_least_squares(const VectorFunction& f, const Tensor& start, const LeastSquaresOptions& options);
+namespace runs {
+Result<Tensor> least_squares(const Problem& problem, const LeastSquaresOptions& options);
+}
 
 /// An x that minimises the loss of f(x), near `initial`. f: from a tree like `initial` to any tree, whose elements are
 /// the residuals. It ends where a step is as small as the tolerances say and the cost changes by at most atol + rtol
@@ -55,8 +57,7 @@ Result<Tensor> find_least_squares(const VectorFunction& f, const Tensor& start, 
 ///                                     {.loss = solvers::huber(0.1)});
 template <class F, class X>
 auto least_squares(const F& f, const X& initial, const LeastSquaresOptions& options = {}) {
-  const auto [start, unravel] = ravel(unknown_of("least_squares", f, initial));
-  return as_tree(find_least_squares(of_vectors(f, unravel), start, options), unravel);
+  return runs::over_vectors("least_squares", f, initial, runs::least_squares, options);
 }
 
 }  // namespace ricci::solvers

@@ -26,7 +26,9 @@ Minimiser trust_region();
 /// ends where all points lie as near as the tolerances say; the result's residual is the greatest difference of values.
 Minimiser nelder_mead();
 
-Result<Tensor> find_minimum(const VectorFunction& f, const Tensor& start, const Options<Minimiser>& options);
+namespace runs {
+Result<Tensor> minimise(const Problem& problem, const Options<Minimiser>& options);
+}
 
 /// An x with the least f(x), near `initial`. f: from a tree like `initial` to a Tensor of one element. It ends where a
 /// step is as small as the tolerances say and f changes by at most atol + rtol |f|. The residual is the greatest
@@ -36,8 +38,7 @@ Result<Tensor> find_minimum(const VectorFunction& f, const Tensor& start, const 
 ///   auto [x, residual, steps, status] = solvers::minimise([](Tensor x) { return (x * x - x).sum(); }, rc::ones({3}));
 template <class F, class X>
 auto minimise(const F& f, const X& initial, const Options<Minimiser>& options = {}) {
-  const auto [start, unravel] = ravel(unknown_of("minimise", f, initial));
-  return as_tree(find_minimum(of_vectors(f, unravel), start, options), unravel);
+  return runs::over_vectors("minimise", f, initial, runs::minimise, options);
 }
 
 }  // namespace ricci::solvers

@@ -37,8 +37,9 @@ template <class Solver>
 struct Options {
   Solver solver = {};
   /// The solver ends where a step changes each element by at most atol + rtol |element|, and the residual is small too:
-  /// each solver says how small. Undefined: the square root of the dtype's epsilon, 1.5e-8 of float64, 3.5e-4 of
-  /// float32, as steps converge faster than linearly.
+  /// each solver says how small. Undefined: the square root of the epsilon of the unknowns' coarsest dtype, 1.5e-8 of
+  /// float64, 3.5e-4 of float32, as steps converge faster than linearly. Those that converge linearly stop about
+  /// tolerance / (1 - rate) away.
   Tensor rtol = {}, atol = {};
   std::int64_t max_steps = 256;   ///< ValueError if it is below 1
   bool throw_on_failure = false;  ///< ValueError unless the status is `converged`; under vmap that of any example
@@ -46,6 +47,9 @@ struct Options {
 
 /// A function of the unknown's elements.
 using VectorFunction = std::function<Tensor(const Tensor&)>;
+
+/// What the solvers' templates make of trees, and what they call.
+namespace runs {
 
 /// What the solver starts from: of a number, a Tensor in the dtype that `f` gives for it; 1 is 1.0.
 template <class F, class X>
@@ -73,5 +77,26 @@ template <class X>
 Result<X> as_tree(Result<Tensor> found, const Unravel<X>& unravel) {
   return {unravel(found.value), found.residual, found.steps, found.status};
 }
+
+/// Of the dtypes of a tree's unknowns the coarsest: float32 of (float64, float32). float64 of none.
+DType coarsest_dtype(const tree::Walk& start);
+
+/// What is solved, without the type of its tree.
+struct Problem {
+  VectorFunction f;
+  Tensor start;    // [n]
+  DType coarsest;  // of the unknowns' dtypes: f does not see changes below its rounding
+};
+
+/// What `find` finds, as the tree.
+template <class F, class X, class Options>
+auto over_vectors(const char* name, const F& f, const X& initial,
+                  Result<Tensor> (&find)(const Problem&, const Options&), const Options& options) {
+  const auto [start, unravel] = ravel(unknown_of(name, f, initial));
+  const Problem problem{of_vectors(f, unravel), start, coarsest_dtype(call::walk(unravel.like))};
+  return as_tree(find(problem, options), unravel);
+}
+
+}  // namespace runs
 
 }  // namespace ricci::solvers

@@ -30,7 +30,9 @@ RootFinder broyden();
 ///   solvers::root_find(f, 0.0, {.solver = solvers::bisection(0, 2)})
 RootFinder bisection(const Tensor& lower, const Tensor& upper);
 
-Result<Tensor> find_root(const VectorFunction& f, const Tensor& start, const Options<RootFinder>& options);
+namespace runs {
+Result<Tensor> root_find(const Problem& problem, const Options<RootFinder>& options);
+}
 
 /// An x with f(x) = 0, from `initial` on. f: from a tree like `initial` to a tree of as many elements. The residual is
 /// the greatest |f(x)|; at the end it is at most atol + rtol times that of the start. Derivatives solve one system with
@@ -40,8 +42,7 @@ Result<Tensor> find_root(const VectorFunction& f, const Tensor& start, const Opt
 ///   auto [x, residual, steps, status] = solvers::root_find([](Tensor x) { return cos(x) - x; }, 1.0);
 template <class F, class X>
 auto root_find(const F& f, const X& initial, const Options<RootFinder>& options = {}) {
-  const auto [start, unravel] = ravel(unknown_of("root_find", f, initial));
-  return as_tree(find_root(of_vectors(f, unravel), start, options), unravel);
+  return runs::over_vectors("root_find", f, initial, runs::root_find, options);
 }
 
 }  // namespace ricci::solvers
