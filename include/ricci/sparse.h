@@ -7,9 +7,9 @@
 //   Tensor step = rc::sparse::gmres(j, -f(x));                // a step of Newton
 #pragma once
 
+#include "ricci/linear/krylov.h"
 #include "ricci/sparse/coloring.h"
 #include "ricci/sparse/derivatives.h"
 #include "ricci/sparse/direct.h"
-#include "ricci/sparse/solvers.h"
 #include "ricci/sparse/sparse.h"
 #include "ricci/sparse/sparsity.h"

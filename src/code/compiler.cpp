@@ -64,7 +64,7 @@ bool knows_this_machine() {
 }
 /// The processors of targets, as far as LLVM was built with them.
 void know_others() {
-#define RICCI_KNOW(name)                                                                                  \
+#define RICCI_KNOW(name)                                                                                \
   LLVMInitialize##name##TargetInfo(), LLVMInitialize##name##Target(), LLVMInitialize##name##TargetMC(), \
       LLVMInitialize##name##AsmPrinter()
 #if LLVM_HAS_X86_TARGET
@@ -169,9 +169,6 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, const Machine& machin
   }
 }
 
-}  // namespace
-
-namespace {
 /// Where a processor has no instruction, LLVM calls a function. Empty where C's library has all of these.
 std::string called_beyond_c(const llvm::Module& module, llvm::StringRef bytes) {
   static constexpr llvm::StringLiteral of_c[] = {"fma", "fmaf", "memcpy", "memmove", "memset"};
@@ -185,6 +182,7 @@ std::string called_beyond_c(const llvm::Module& module, llvm::StringRef bytes) {
   }
   return {};
 }
+
 }  // namespace
 
 void write_object(llvm::Module& module, const Machine& machine, ObjectFile& file) {

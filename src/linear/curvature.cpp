@@ -4,11 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "ops/factorizations.h"
+#include "linear/krylov.h"
 #include "ricci/control.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
-#include "sparse/solvers.h"
 
 namespace ricci {
 namespace {
@@ -17,8 +16,6 @@ void require_positive(const char* call, const char* name, std::int64_t number) {
   if (number < 1)
     raise<ValueError>(std::string(call) + ": " + name + " is " + std::to_string(number) + "; it must be positive");
 }
-
-Tensor flat(const Tensor& x) { return flatten(x, 0, -1); }
 
 /// [n, the shape's sizes]
 Shape with_examples(std::int64_t n, const Shape& shape) {
@@ -76,11 +73,11 @@ LanczosBasis lanczos(const LinearOperator& a, const Tensor& start, std::int64_t 
   };
   const DType given = is_differentiable(start.dtype()) ? start.dtype() : default_dtype();
   const DType dtype = a.argument ? promote(given, a.argument->dtype) : given;
-  const Tensor first = to(flat(start), dtype), nothing = zeros({k, first.shape()[0]}, dtype);
-  const double rounding = 8 * epsilon_of(dtype);
+  const Tensor first = to(flatten(start), dtype), nothing = zeros({k, first.shape()[0]}, dtype);
+  const double rounding = sparse::rounding_of(dtype);
   const auto step = [&](const State& s, const Tensor& i) {
     const Tensor vectors = sparse::with_row(s.vectors, i, s.next);
-    const Tensor product = flat(a.apply(s.next.reshape(start.shape())));
+    const Tensor product = flatten(a.apply(s.next.reshape(start.shape())));
     Tensor rest = product;
     for (int twice = 0; twice < 2; ++twice)  // once leaves rounding errors as large as what is left
       rest = rest - matmul(matmul(conj(vectors), rest), vectors);

@@ -34,7 +34,6 @@ Tensor without_last(const Tensor& x) { return x.slice(0, 0, x.shape()[0] - 1); }
 
 Tensor triangle(const Triangular& a) { return a.upper ? triu(a.values) : tril(a.values); }
 Tensor dense(const Tridiagonal& a) { return diag_embed(a.diagonal) + diag_embed(a.lower, -1) + diag_embed(a.upper, 1); }
-Tensor flat(const Tensor& x) { return flatten(x, 0, -1); }
 
 /// The operands' common argument, where either knows it.
 std::optional<Type> argument_of_both(const LinearOperator& a, const LinearOperator& b) {
@@ -172,7 +171,7 @@ Tensor as_matrix(const LinearOperator& a) {
         "as_matrix: the function's argument is not known; set the operator's argument, a shape and dtype");
   const auto& [dtype, shape, weak] = *a.argument;
   const Size n = shape.numel();
-  const auto column = [&](const Tensor& x) { return flat(a.apply(x.reshape(shape))); };
+  const auto column = [&](const Tensor& x) { return flatten(a.apply(x.reshape(shape))); };
   return vmap(column, {.out_dims = 1})(eye(n, dtype));
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "linear/krylov.h"
 #include "ricci/control.h"
 #include "ricci/function.h"
 #include "ricci/ops.h"
@@ -16,7 +17,6 @@
 #include "ricci/primitive/raise.h"
 #include "ricci/sparse/direct.h"
 #include "solve/problem.h"
-#include "sparse/solvers.h"
 
 namespace ricci::solvers {
 namespace {
@@ -222,7 +222,7 @@ Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
   Tensor matrix = matrix_of(a, b);
   const DType dtype = promote(matrix.dtype(), b.dtype());
   matrix = to(matrix, dtype);
-  const Tensor side = to(flatten(b, 0, -1), dtype);
+  const Tensor side = to(flatten(b), dtype);
   const auto of_matrix = [&]() -> Direct {
     if (method == Method::lu) return by_lu(matrix, side);
     if (method == Method::cholesky) return by_cholesky(matrix, side);

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "ricci/linear/krylov.h"
 #include "ricci/linear/operator.h"
 #include "ricci/solve/result.h"
-#include "ricci/sparse/solvers.h"
 
 namespace ricci::solvers {
 
@@ -53,7 +53,7 @@ LinearSolver tridiagonal();
 /// Of a Sparse: `rc::sparse::solve` with an analysis made for this call. Keep one for many systems of one pattern.
 LinearSolver sparse();
 
-// ── of products alone: real operators from a Tensor to one like it; see ricci/sparse/solvers.h ──
+// ── of products alone: real operators from a Tensor to one like it; see ricci/linear/krylov.h ──
 
 /// Of a positive operator.
 LinearSolver cg(const ricci::sparse::SolverOptions& options = {});

@@ -1,7 +1,7 @@
 // Krylov methods with what they counted, for linear_solve.
 #pragma once
 
-#include "ricci/sparse/solvers.h"
+#include "ricci/linear/krylov.h"
 
 namespace ricci::sparse {
 
@@ -20,6 +20,9 @@ Counted by_gmres(const LinearOperator& a, const Tensor& b, const SolverOptions& 
 
 /// The method inside custom_linear_solve; `name` is for errors.
 Counted solved(const char* name, Method by, const LinearOperator& a, const Tensor& b, const SolverOptions& options);
+
+/// A vector that is made orthogonal to others, and shrinks to this part or less, is rounding.
+double rounding_of(DType dtype);
 
 /// Adds a row to a matrix at a place that is counted: a 0-dim or one-element integer.
 Tensor with_row(const Tensor& matrix, const Tensor& place, const Tensor& row);

@@ -1,11 +1,12 @@
 // Krylov methods as loops over a state, inside custom_linear_solve.
-#include "sparse/solvers.h"
+#include "linear/krylov.h"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
 #include "custom/closure.h"
+#include "ops/factorizations.h"
 #include "primitive/interpreter.h"
 #include "ricci/control.h"
 #include "ricci/implicit.h"
@@ -133,6 +134,8 @@ Counted by_bicgstab(const LinearOperator& a, const Tensor& b, const SolverOption
   return counted(found, square);
 }
 
+double rounding_of(DType dtype) { return 8 * epsilon_of(dtype); }
+
 Tensor with_row(const Tensor& matrix, const Tensor& place, const Tensor& row) {
   return index_add(matrix, 0, reshape(place, {1}), unsqueeze(row, 0));
 }
@@ -162,8 +165,7 @@ Tensor round_of_gmres(const LinearOperator& a, const Tensor& residual, const Sol
           parts = parts + part;
         }
         const Tensor left = sqrt(dot_of(rest, rest));
-        const double rounding = dtype == float64 ? 1e-14 : 1e-6;
-        const Tensor is_new = left > rounding * before;
+        const Tensor is_new = left > rounding_of(dtype) * before;
         parts = index_add(parts, 0, reshape(i + 1, {1}), reshape(where(is_new, left, 0), {1}));
         return State{with_row(s.directions, i + 1, where(is_new, rest / where(is_new, left, 1), 0)),
                      with_row(s.products, i, parts)};
