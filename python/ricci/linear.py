@@ -11,7 +11,7 @@ Matrices are trees. Any operator has `@`, `+`, `-`, `* number`, `.T` and `as_mat
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ._core import Tensor, _linear, eye, grad, jet, jvp, linearize, map_leaves, ravel_pytree, vjp, vmap
+from ._core import Tensor, _linear, _unknowns_of, eye, grad, jet, jvp, linearize, map_leaves, ravel_pytree, vjp, vmap
 from ._core import linear as _layer
 from ._spaces import is_also
 from .solvers import Result
@@ -154,7 +154,8 @@ def _map_of(a):
 
 def linear_solve(a, b, solver=None, *, throw_on_failure=False):
     """The x with a @ x = b, for an operator, a Sparse or a function; by automatic() unless told. Where sizes differ, the
-    x of the least residual, and of those the shortest. b may be a tree, for a Jacobian or a function of such trees.
+    x of the least residual, and of those the shortest. b may be a tree, for a Jacobian or a function of such trees;
+    numbers in it are Tensors.
     The result has value, residual (the greatest |a @ x - b|), steps and status (`rc.solvers.Status`).
 
         x = linear.linear_solve(linear.Matrix(a), b).value
@@ -162,7 +163,7 @@ def linear_solve(a, b, solver=None, *, throw_on_failure=False):
     solver = solver or automatic()
     if isinstance(b, Tensor) and not isinstance(a, Jacobian):
         return Result(*_linear.linear_solve(_map_of(a), b, solver, throw_on_failure))
-    vector, unravel = ravel_pytree(b)
+    vector, unravel = ravel_pytree(_unknowns_of("linear_solve", b))
     if isinstance(a, Jacobian):
         unravel = a._unravel
     elif not isinstance(a, (Operator, Sparse)):

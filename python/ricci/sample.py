@@ -6,15 +6,16 @@
     chains = rc.compile(lambda keys: rc.map(chain, keys))(rc.Key(0).split(4))
     sample.rhat(chains.draws), sample.ess(chains.draws)
 
-A log density is a function from a tree to a number, up to a constant. One call is one chain; of more than 16,
-`rc.vmap(chain)` is faster than `rc.map`.
+A log density is a function from a tree to a number, up to a constant. A number in the start is a Tensor, 1 as 1.0;
+booleans and Tensors of integers stay as they are. One call is one chain; of more than 16, `rc.vmap(chain)` is faster than
+`rc.map`.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from . import optim
-from ._core import Tensor, _sample, leaves, map_leaves, ravel_pytree, vmap
+from ._core import Tensor, _sample, _unknowns_of, leaves, map_leaves, ravel_pytree, vmap
 
 Sampler = _sample.Sampler
 nuts = _sample.nuts
@@ -57,9 +58,14 @@ def _of_vector(f, tree):
     return (lambda v: f(unravel(v))), vector, unravel
 
 
+def _trees_of_rows(rows, unravel, like):
+    """The tree of each row, stacked; without Tensors the tree itself."""
+    return vmap(unravel)(rows) if leaves(like) else like
+
+
 def init(sampler, log_density, position):
     """The state at a position."""
-    f, vector, unravel = _of_vector(log_density, position)
+    f, vector, unravel = _of_vector(log_density, _unknowns_of("init", position))
     at, value, gradient = _sample.init(sampler, f, vector)
     return State(unravel(at), value, unravel(gradient))
 
@@ -77,10 +83,10 @@ def sample(log_density, initial, key, sampler=None, *, warmup=1000, draws=1000):
 
     chain = sample.sample(lambda x: -0.5 * (x * x).sum(), rc.zeros(3), rc.Key(0))
     """
+    initial = _unknowns_of("sample", initial)
     f, vector, unravel = _of_vector(log_density, initial)
     rows, values, info, *found = _sample.sample(f, vector, key, sampler or nuts(), warmup, draws)
-    trees = vmap(unravel)(rows) if leaves(initial) else initial
-    return Chain(trees, values, Info(*info), *found)
+    return Chain(_trees_of_rows(rows, unravel, initial), values, Info(*info), *found)
 
 
 @dataclass
@@ -94,7 +100,7 @@ class MeanField:
 
 def meanfield_vi(log_density, initial, key, optimiser=None, *, steps=1000, samples=10):
     """The normals that maximise the evidence's lower bound, by optim.adam(0.05) unless told."""
-    f, vector, unravel = _of_vector(log_density, initial)
+    f, vector, unravel = _of_vector(log_density, _unknowns_of("meanfield_vi", initial))
     mean, log_std, elbo = _sample.meanfield_vi(f, vector, key, optimiser or optim.adam(0.05), steps, samples)
     return MeanField(unravel(mean), unravel(log_std), elbo)
 
@@ -102,7 +108,8 @@ def meanfield_vi(log_density, initial, key, optimiser=None, *, steps=1000, sampl
 def draws_of(q, key, n):
     """n draws of a MeanField: [n, …] of each leaf."""
     mean, unravel = ravel_pytree(q.mean)
-    return vmap(unravel)(_sample.draws_of_vectors(mean, ravel_pytree(q.log_std)[0], key, n))
+    rows = _sample.draws_of_vectors(mean, ravel_pytree(q.log_std)[0], key, n)
+    return _trees_of_rows(rows, unravel, q.mean)
 
 
 def rhat(draws):

@@ -83,19 +83,23 @@ void make_solvers_of_systems(nb::module_& m) {
   m.def("triangular_solver", &triangular, "Of a Triangular.");
   m.def("tridiagonal_solver", &tridiagonal, "Of a Tridiagonal, without exchanging rows.");
   m.def("sparse_solver", &solvers::sparse, "Of a Sparse, by the factors of its pattern.");
-  const auto make = [&m](const char* name, auto by, const char* doc) {
+  const auto make = [&m](const char* name, auto by, const std::string& what) {
+    const std::string doc = what +
+                            "\n\nThe loop ends where the residual's norm is at most max(tol * norm(b), atol), or after "
+                            "max_steps; 0: ten for each\nelement of b. `restart` is of gmres: how many directions it "
+                            "keeps.";
     m.def(
         name,
         [by](double tol, double atol, std::int64_t max_steps, std::int64_t restart) {
           return by({.tol = tol, .atol = atol, .max_steps = max_steps, .restart = restart});
         },
         nb::kw_only(), nb::arg("tol") = 1e-5, nb::arg("atol") = 0.0, nb::arg("max_steps") = 0, nb::arg("restart") = 20,
-        doc);
+        doc.c_str());
   };
   make("cg", &cg, "Of a positive operator, by conjugate gradients.");
   make("minres", &minres, "Of a symmetric operator, by minimal residuals.");
   make("bicgstab", &bicgstab, "By stabilised biconjugate gradients.");
-  make("gmres", &gmres, "By generalised minimal residuals.");
+  make("gmres", &gmres, "By generalised minimal residuals; a step is a restart, of `restart` products.");
   m.def(
       "linear_solve",
       [](const LinearOperator& a, const Tensor& b, const LinearSolver& solver, bool throw_on_failure) {

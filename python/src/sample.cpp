@@ -23,6 +23,14 @@ nb::object given_back(const State<Tensor>& state) {
 }
 nb::object given_back(const Info& info) { return nb::make_tuple(info.acceptance, info.is_divergent, info.steps); }
 
+/// `what`, and what all samplers take.
+std::string documented(const std::string& what) {
+  return what +
+         "\n\n`step_size`: a number, or a Tensor of no axes; `inverse_mass`: [n] or [n, n], about the variances or the "
+         "covariance of the\ndistribution in the order of ravel_pytree. None: 1 and ones, from which a warm-up chooses "
+         "them.";
+}
+
 void make_kinds(nb::module_& m) {
   const auto step_size = nb::arg("step_size").none() = nb::none();
   const auto inverse_mass = nb::arg("inverse_mass").none() = nb::none();
@@ -34,19 +42,21 @@ void make_kinds(nb::module_& m) {
         return nuts({step, mass, max_depth, to});
       },
       step_size, inverse_mass, nb::arg("max_depth") = 10, target = 0.8,
-      "The no-U-turn sampler, of at most 2 ** max_depth leapfrog steps.");
+      documented("The no-U-turn sampler, of at most 2 ** max_depth - 1 leapfrog steps.").c_str());
   m.def(
       "hmc",
       [](const Tensor& step, const Tensor& mass, std::int64_t steps, double to) {
         return hmc({step, mass, steps, to});
       },
-      step_size, inverse_mass, nb::arg("steps") = 10, target = 0.8, "Hamiltonian Monte Carlo.");
+      step_size, inverse_mass, nb::arg("steps") = 10, target = 0.8,
+      documented("Hamiltonian Monte Carlo, by `steps` leapfrog steps.").c_str());
   m.def(
       "mala", [](const Tensor& step, const Tensor& mass, double to) { return mala({step, mass, to}); }, step_size,
-      inverse_mass, target = 0.574, "Metropolis-adjusted Langevin steps: hmc of one leapfrog step.");
+      inverse_mass, target = 0.574,
+      documented("Metropolis-adjusted Langevin steps: hmc of one leapfrog step.").c_str());
   m.def(
       "random_walk", [](const Tensor& step, const Tensor& mass, double to) { return random_walk({step, mass, to}); },
-      step_size, inverse_mass, target = 0.234, "Random-walk Metropolis.");
+      step_size, inverse_mass, target = 0.234, documented("Random-walk Metropolis.").c_str());
 }
 
 }  // namespace

@@ -75,6 +75,8 @@ def test_systems_of_functions_and_trees():
     found = linear.linear_solve(lambda p: Point(3 * p.place, 2 * p.speed + p.place), at, linear.gmres())
     expect(found.value.speed, [1 / 6, 7 / 6], 1e-5)
     expect(linear.linear_solve(lambda x: 3 * x - x.roll(1, 0), rc.ones(3)).value, [0.5, 0.5, 0.5], 1e-6)
+    found = linear.linear_solve(lambda p: [2 * p[0], 4 * p[1]], [1, 2.0])
+    assert [x.item() for x in found.value] == [0.5, 0.5]
     hessian = linear.Hessian(lambda x: (x**3).sum() + x.prod(), rc.tensor([1.0, 2.0]))
     expect(hessian.as_matrix(), [[6.0, 1.0], [1.0, 12.0]], 1e-6)
 
@@ -86,6 +88,10 @@ def test_failures_have_a_status_or_throw():
         linear.linear_solve(singular, b, throw_on_failure=True)
     with pytest.raises(rc.ValueError, match="tridiagonal needs a Tridiagonal"):
         linear.linear_solve(singular, b, linear.tridiagonal())
+    with pytest.raises(rc.ValueError, match="has right sides \\[2\\]"):
+        linear.linear_solve(linear.Diagonal(b), rc.ones(3, 2))
+    bad = linear.Matrix(rc.full((2, 2), float("nan")))
+    assert linear.linear_solve(bad, b, linear.svd()).status.item() == solvers.Status.not_finite
 
 
 def test_curvature_is_that_of_whole_matrices():

@@ -66,8 +66,38 @@ def test_independent_normals_are_found_by_mean_field():
     assert sample.draws_of(q, rc.Key(1), 5)["x"].shape == (5, 3)
 
 
+def test_numbers_in_a_start_are_sampled_and_trees_without_unknowns_refused():
+    start = {"x": 1, "y": rc.zeros(2)}
+    chain = sample.sample(lambda t: -0.5 * (t["x"] ** 2 + t["y"].square().sum()), start, rc.Key(0), warmup=5, draws=4)
+    assert chain.draws["x"].shape == (4,) and len(set(chain.draws["x"].tolist())) > 1
+    q = sample.meanfield_vi(lambda x: -0.5 * x * x, 3.0, rc.Key(0), steps=2)
+    assert sample.draws_of(q, rc.Key(1), 5).shape == (5,)
+    none = sample.meanfield_vi(lambda x: rc.zeros(()), [], rc.Key(0), steps=2)
+    assert sample.draws_of(none, rc.Key(1), 5) == []
+
+    def density(x):
+        return -x.to(rc.float32).square().sum()
+
+    integers, by = rc.tensor([1, 2]), sample.nuts()
+    for run in (
+        lambda: sample.sample(density, integers, rc.Key(0)),
+        lambda: sample.meanfield_vi(density, integers, rc.Key(0)),
+        lambda: sample.init(by, density, integers),
+    ):
+        with pytest.raises(rc.TypeError, match="no unknowns"):
+            run()
+
+
+def test_diagnostics_of_constants_and_integers():
+    assert np.isnan(sample.rhat(rc.full((2, 1000, 1), 0.1)).item()) and np.isnan(sample.ess(rc.full((2, 9), 3)).item())
+    counts = rc.arange(100).square().remainder(13).view(2, 50).to(rc.float32)
+    assert sample.ess(counts.to(rc.int64)).item() == sample.ess(counts).item()
+
+
 def test_errors_say_what_to_do():
     with pytest.raises(rc.ValueError, match="the log density of the start is nan"):
         sample.sample(lambda x: rc.log(x).sum(), rc.tensor([-1.0]), rc.Key(0))
     with pytest.raises(rc.ValueError, match="max_depth is 0"):
         sample.nuts(max_depth=0)
+    with pytest.raises(rc.ValueError, match="hmc: step_size is -0.1; it must be positive"):
+        sample.hmc(-0.1)
