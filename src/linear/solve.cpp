@@ -202,8 +202,8 @@ Method fitting(const LinearOperator& a, const Tensor& b) {
   if (std::holds_alternative<Triangular>(a.entries)) return Method::triangular;
   if (std::holds_alternative<Tridiagonal>(a.entries)) return Method::tridiagonal;
   if (std::holds_alternative<Sparse>(a.entries) && is_square(a, b)) return Method::sparse;
-  if (a.tags.positive) return Method::cholesky;
-  return is_square(a, b) ? Method::lu : Method::qr;
+  if (!is_square(a, b)) return Method::qr;
+  return a.tags.positive ? Method::cholesky : Method::lu;
 }
 
 Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
@@ -284,7 +284,11 @@ Result<Tensor> linear_solve(const LinearOperator& a, const Tensor& right_side, c
     const auto [x, is_singular] = directly(a, b, solver.method);
     found = {x, {}, zeros({}, int64), where(is_singular, singular, converged)};
   }
-  found.residual = greatest(b - a.apply(found.value)).detach();
+  const Tensor product = a.apply(found.value);
+  if (product.shape() != b.shape())
+    raise<ValueError>("linear_solve: b is " + tree::type_of(b) + ", and the operator gives " + tree::type_of(product) +
+                      "; b must have the same shape");
+  found.residual = greatest(b - product).detach();
   const Tensor is_finite = logical_and(all_finite(found.value), all_finite(found.residual));
   found.status = where(logical_or(is_finite, found.status == singular), found.status, not_finite);
   return checked("linear_solve", std::move(found), options.throw_on_failure);

@@ -45,7 +45,7 @@ Tensor spread(const Tensor& x, std::int64_t dim) {
 /// x: [chains, draws, elements]
 Tensor rhat_of(const Tensor& x) {
   const std::int64_t chains = x.size(0), half = x.size(1) / 2, elements = x.size(2);
-  if (half < fewest_draws / 2) return full({elements}, nan, x.dtype());
+  if (chains == 0 || half < fewest_draws / 2) return full({elements}, nan, x.dtype());
   const Tensor halves = x.slice(1, 0, 2 * half).reshape({2 * chains, half, elements});
   const double n = static_cast<double>(half);
   const Tensor between = n * spread(halves.mean(1), 0), within = spread(halves, 1).mean(0);
@@ -62,7 +62,7 @@ Tensor autocovariances(const Tensor& x) {
 
 Tensor ess_of(const Tensor& x) {
   const std::int64_t chains = x.size(0), even = x.size(1) / 2 * 2, elements = x.size(2);
-  if (even < fewest_draws) return full({elements}, nan, x.dtype());
+  if (chains == 0 || even < fewest_draws) return full({elements}, nan, x.dtype());
   const double n = static_cast<double>(x.size(1)), all = n * static_cast<double>(chains);
   const Tensor covariance = autocovariances(x).mean(0);  // [draws, elements]
   const Tensor within = covariance[0] * (n / (n - 1));

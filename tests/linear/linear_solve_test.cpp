@@ -101,6 +101,7 @@ TEST(LinearSolve, OfMatricesWithFewDiagonalsAndTriangles) {
 
 TEST(LinearSolve, OfOtherShapesFindsTheLeastResidual) {
   const Tensor tall = sin(rc::arange(12).to(rc::float64) * 1.3).view({4, 3}), b = right_side();
+  expect_close(solvers::linear_solve(operators::Matrix{tall, {.positive = true}}, b).value, rc::lstsq(tall, b));
   for (const auto& solver : {solvers::automatic(), solvers::qr(), solvers::svd()}) {
     const auto ours = [&](const Tensor& a, const Tensor& b) {
       return solvers::linear_solve(operators::Matrix{a}, b, {.solver = solver}).value;
@@ -359,6 +360,10 @@ TEST(LinearSolve, ErrorsSayWhatToDo) {
   expect_error<rc::ValueError>(
       [&] { solvers::linear_solve(operators::Diagonal{three}, several); },
       "linear_solve: b is f32[3,2]; an operator [3,3] has right sides [3]: map over many with vmap");
+  const auto flat = operators::with_argument([](const Tensor& x) { return 2 * x.reshape({4}); }, rc::zeros({2, 2}));
+  expect_error<rc::ValueError>(
+      [&] { solvers::linear_solve(flat, rc::ones({2, 2})); },
+      "linear_solve: b is f32[2,2], and the operator gives f32[4]; b must have the same shape");
   expect_error<rc::ValueError>(
       [&] { solvers::linear_solve(operators::Matrix{several}, b); },
       "linear_solve: b is f32[2]; an operator [3,2] has right sides [3]: map over many with vmap");

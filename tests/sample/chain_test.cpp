@@ -64,6 +64,19 @@ TEST(Chains, WarmUpsChangeWhatTheSamplerDoesNotFix) {
   EXPECT_GT(abs(found(samplers::hmc({.step_size = 0.3})).inverse_mass - 1).max().item<double>(), 1e-3);
 }
 
+TEST(Chains, HaveStepSizesOfTheirOwn) {
+  const auto chain = [](const Tensor& step_size, const rc::Key& key) {
+    const auto hmc = samplers::hmc({.step_size = step_size, .steps = 4});
+    return samplers::sample(normal, doubles({1, 0, -1}), key, {.sampler = hmc, .warmup = 0, .draws = 3}).draws;
+  };
+  const rc::Key keys = rc::split(rc::Key(3), 2);
+  const Tensor steps = doubles({0.2, 0.4});
+  for (const Tensor& found : {rc::vmap(chain)(steps, keys), rc::compile(rc::vmap(chain))(steps, keys)})
+    expect_close(found[1], chain(steps[1], rc::Key(keys.data[1])), 1e-9);
+  EXPECT_THROW(rc::vmap(chain)(-steps, keys), rc::ValueError);
+  EXPECT_THROW(rc::compile(rc::vmap(chain))(-steps, keys), rc::ValueError);
+}
+
 TEST(Chains, StepsByHandAreThoseOfSample) {
   const auto& [name, sampler] = cases[0];
   const rc::Key key(5);
@@ -175,6 +188,8 @@ TEST(Diagnostics, OfAConstantAreNotNumbers) {
     EXPECT_TRUE(std::isnan(samplers::rhat(x).to(rc::float64).item<double>())) << x.dtype();
     EXPECT_TRUE(std::isnan(samplers::ess(x).to(rc::float64).item<double>())) << x.dtype();
   }
+  EXPECT_TRUE(std::isnan(samplers::rhat(rc::zeros({0, 10, 1})).item<float>()));
+  EXPECT_TRUE(std::isnan(samplers::ess(rc::zeros({0, 10, 1})).item<float>()));
   // The other elements keep their values.
   const Tensor x = rc::normal(rc::Key(0), {2, 50, 1}, rc::float64);
   const Tensor both = rc::cat({x, rc::full_like(x, 0.1)}, 2);
