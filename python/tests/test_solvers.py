@@ -62,7 +62,7 @@ def test_statuses_have_the_names_of_cpp():
 def test_failures_are_statuses_or_errors():
     found = solvers.root_find(lambda x: x * x + 1, 3.0, max_steps=7)
     assert (found.steps.item(), found.status.item()) == (7, solvers.Status.max_steps_reached)
-    with pytest.raises(rc.ValueError, match="the value of root_find, which did not converge"):
+    with pytest.raises(rc.ValueError, match="the value of root_find, which ended as max_steps_reached"):
         solvers.root_find(lambda x: x * x + 1, 3.0, throw_on_failure=True)
     with pytest.raises(rc.ValueError, match="it must give as many elements"):
         solvers.root_find(lambda x: rc.cat([x, x]), rc.zeros(2))

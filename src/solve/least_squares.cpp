@@ -44,6 +44,10 @@ struct Bounds {
   Tensor lower, upper;  // [n]; undefined: none
 
   bool any() const { return lower.defined() || upper.defined(); }
+  /// Whether nothing is inside.
+  Tensor cross() const {
+    return lower.defined() && upper.defined() ? (lower > upper).any() : zeros({}, boolean);
+  }
   Tensor cut(const Tensor& x) const {
     const Tensor above = lower.defined() ? maximum(x, lower) : x;
     return upper.defined() ? minimum(above, upper) : above;
@@ -192,7 +196,8 @@ Result<Tensor> by_steps(const runs::Problem& problem, const Cost& cost, const Bo
   const Tolerance tolerance(o.rtol, o.atol, problem);
   const Method method = o.solver.method;
   const Tensor x = bounds.cut(start), r = cost.f(x), value = cost.of_residuals(r);
-  const Tensor status = where(isfinite(value), where(value == 0, converged, running), not_finite);
+  const Tensor begins = where(bounds.cross(), stalled, where(value == 0, converged, running));
+  const Tensor status = where(isfinite(value), begins, not_finite);
   State first{x, r, value, full({}, o.solver.first, dtype), full({}, 2, dtype), zeros({}, int64), status};
   if (method == Method::dogleg)
     first.trust = first.trust * clamp_min(norm(model_at(cost, bounds, x, r).scale() * x), 1);

@@ -137,10 +137,11 @@ Result<Tensor> nothing_to_find(const Tensor& start) {
 
 Result<Tensor> checked(const char* name, Result<Tensor> found, bool throw_on_failure) {
   if (!throw_on_failure) return found;
-  const Tensor passed = where(found.status == converged, 0.0, std::numeric_limits<double>::quiet_NaN());
-  found.value =
-      found.value + to(debug::check_finite(passed, "the value of " + std::string(name) + ", which did not converge,"),
-                       found.value.dtype());
+  Tensor passed = zeros({}, float64);
+  for (std::int64_t status = converged + 1; status < std::ssize(texts); ++status)
+    passed = debug::check_finite(where(found.status == status, std::numeric_limits<double>::quiet_NaN(), passed),
+                                 "the value of " + std::string(name) + ", which ended as " + text_of(status) + ",");
+  found.value = found.value + to(passed, found.value.dtype());
   return found;
 }
 

@@ -88,7 +88,7 @@ TEST(FixedPoint, SaysWhyItEnded) {
       [] {
         solvers::fixed_point([](const Tensor& y) { return y + 1; }, 1.0, {.max_steps = 3, .throw_on_failure = true});
       },
-      "check_finite: the value of fixed_point, which did not converge, is nan");
+      "check_finite: the value of fixed_point, which ended as max_steps_reached, is nan");
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ TEST(LeastSquares, SaysWhyItEnded) {
   }
   expect_error<rc::ValueError>(
       [] { solvers::least_squares(misra, Misra{number(-1), number(-1)}, {.max_steps = 1, .throw_on_failure = true}); },
-      "check_finite: the value of least_squares, which did not converge, is nan");
+      "check_finite: the value of least_squares, which ended as not_finite, is nan");
 }
 
 TEST(LeastSquares, StepsThatOnlyShrinkAreNoConvergence) {
@@ -219,6 +219,13 @@ TEST(LeastSquares, StepsThatOnlyShrinkAreNoConvergence) {
     expect_values(again.status, {solvers::converged});
     EXPECT_LE(again.steps.item<int>(), 3);
   }
+}
+
+TEST(LeastSquares, StallsWhereBoundsCross) {
+  const auto found = rc::vmap([](const Tensor& lower) {
+    return solvers::least_squares([](const Tensor& x) { return x - 3; }, 0.0, {.lower = lower, .upper = 1});
+  })(doubles({0, 1, 2}));
+  expect_values(found.status, {solvers::converged, solvers::converged, solvers::stalled});
 }
 
 TEST(LeastSquares, OneFailureLeavesOtherExamplesAlone) {

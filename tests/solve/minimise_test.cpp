@@ -101,7 +101,9 @@ TEST(Minimise, EachExampleTakesItsOwnSteps) {
       const auto alone = least(starts[i]);
       expect_close(mapped.value[i], alone.value, 1e-4);  // paths part by rounding
       expect_close(compiled.value[i], alone.value, 1e-4);
+      EXPECT_NEAR(mapped.steps[i].item<double>(), alone.steps.item<double>(), 2);
     }
+    EXPECT_NE(mapped.steps[0].item<int>(), mapped.steps[1].item<int>());
     expect_values(mapped.status, {0, 0, 0});
     expect_values(compiled.status, {0, 0, 0});
     if (name != "nelder_mead") { EXPECT_EQ(mapped.steps[2].item<int>(), 0); }
@@ -149,7 +151,7 @@ TEST(Minimise, SaysWhyItEnded) {
   }
   expect_error<rc::ValueError>(
       [] { solvers::minimise(rosenbrock, doubles({2, 2}), {.max_steps = 1, .throw_on_failure = true}); },
-      "check_finite: the value of minimise, which did not converge, is nan");
+      "check_finite: the value of minimise, which ended as max_steps_reached, is nan");
   // A function whose gradient is not its own.
   const auto wrong = [](const Tensor& x) { return 2 * square(x.detach()) - square(x); };
   expect_values(solvers::minimise(wrong, 1.0).status, {solvers::stalled});

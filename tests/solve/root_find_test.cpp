@@ -210,7 +210,7 @@ TEST(RootFind, ThrowsWhereToldTo) {
   expect_values(root(number(4)), {2}, 1e-9);
   expect_values(rc::grad(root)(number(4)), {0.25}, 1e-9);
   expect_error<rc::ValueError>([&] { root(number(-1)); },
-                               "check_finite: the value of root_find, which did not converge, is nan");
+                               "check_finite: the value of root_find, which ended as singular, is nan");
 }
 
 TEST(RootFind, TakesTreesWithoutUnknowns) {

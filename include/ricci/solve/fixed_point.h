@@ -18,8 +18,8 @@ struct AndersonOptions {
   std::int64_t history = 5;  ///< steps that are kept
   double mixing = 1;         ///< how far to go from the mean of the points to the mean of their images
 };
-/// Anderson's acceleration (1965): the mean of the last points whose f(x) - x is least. Much faster where f is nearly
-/// linear, and where plain steps diverge slowly.
+/// Anderson's acceleration (1965): goes to the mixture of the last `history` points whose mixture of f(x) - x is
+/// smallest. Much faster where f is nearly linear, and where plain steps diverge slowly.
 FixedPointSolver anderson(const AndersonOptions& options = {});
 
 namespace runs {

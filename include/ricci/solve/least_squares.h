@@ -37,7 +37,8 @@ struct LeastSquaresOptions {
   LeastSquaresSolver solver = {};
   Loss loss = {};
   /// Bounds of the unknowns: one number for all, or one for each element in the order of `rc::ravel`. Undefined: none.
-  /// Steps are cut at them. A start outside is moved to the nearest point inside.
+  /// Steps are cut at them. A start outside is moved to the nearest point inside. Status `stalled` where a lower bound
+  /// is above the upper one.
   Tensor lower = {}, upper = {};
   Tensor rtol = {}, atol = {};  ///< as in Options
   std::int64_t max_steps = 256;

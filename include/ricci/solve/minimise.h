@@ -20,7 +20,8 @@ Minimiser lbfgs(std::int64_t history = 10);
 /// and 0.1.
 Minimiser nonlinear_cg();
 /// Newton's method in a ball, whose radius grows after good steps and shrinks after bad ones; steps by conjugate
-/// gradients with Hessian-vector products (Steihaug, 1983). Saddle points are left.
+/// gradients with Hessian-vector products (Steihaug, 1983). Saddle points are left, unless the start is one: there the
+/// gradient is 0 and it has converged.
 Minimiser trust_region();
 /// A simplex of n + 1 points that needs no derivatives (Nelder and Mead, 1965; coefficients of Gao and Han, 2012). It
 /// ends where all points lie as near as the tolerances say; the result's residual is the greatest difference of values.

@@ -22,11 +22,12 @@ struct NewtonOptions {
 RootFinder newton(const NewtonOptions& options = {});
 /// Newton's method with the J of the start throughout: f alone is computed at each step. Converges linearly.
 RootFinder chord();
-/// Broyden's first method (1965): the inverse of J at the start, changed at each step by what f was seen to do.
-/// Converges faster than linearly; f alone is computed at each step.
+/// Broyden's first method (1965): starts from the inverse of J at `initial`; after each step a rank-one update makes it
+/// map the change of f to the step. Converges faster than linearly; f alone is computed at each step.
 RootFinder broyden();
-/// Halves an interval at whose ends f has different signs, of one unknown; `initial` only says what x is. Status
-/// `no_bracket` where the signs agree. The tolerances are those of half the interval alone.
+/// Halves an interval at whose ends f has different signs, of one unknown. `initial` gives only the tree and the dtype
+/// of x; the search starts from the bounds. It ends where half the interval is at most atol + rtol |x|, whatever |f|
+/// is. Status `no_bracket` where the signs agree.
 ///   solvers::root_find(f, 0.0, {.solver = solvers::bisection(0, 2)})
 RootFinder bisection(const Tensor& lower, const Tensor& upper);
 
@@ -35,9 +36,10 @@ Result<Tensor> root_find(const Problem& problem, const Options<RootFinder>& opti
 }
 
 /// An x with f(x) = 0, from `initial` on. f: from a tree like `initial` to a tree of as many elements. The residual is
-/// the greatest |f(x)|; at the end it is at most atol + rtol times that of the start. Derivatives solve one system with
+/// the greatest |f(x)|; at the end it is at most atol + rtol times that of the start, or the step is below the rounding
+/// of x. Derivatives solve one system with
 /// the transpose of J; where J is singular they are infinite or NaN. ValueError if f gives another number of elements,
-/// or if bisection is given more than one unknown; TypeError for complex unknowns. A tree without unknowns has
+/// or if bisection is given more than one unknown; TypeError for complex unknowns. A tree without leaves has
 /// converged.
 ///   auto [x, residual, steps, status] = solvers::root_find([](Tensor x) { return cos(x) - x; }, 1.0);
 template <class F, class X>
