@@ -17,18 +17,10 @@ from typing import Any
 from ._core import Tensor, _ode
 
 ode_solve = _ode.ode_solve
+backsolve = _ode.backsolve
 sde_solve = _ode.sde_solve
 brownian_path = _ode.brownian_path
 text_of = _ode.text_of
-
-
-def backsolve(f, y0, t0, t1, params, **options):
-    """The solution of y' = f(t, y, params), with the options of ode_solve other than events.
-
-    Reverse mode solves the adjoint equation back in time, in memory that does not grow with the steps, and gives
-    derivatives by y0, params, t0 and t1. What f captures has none.
-    """
-    return ode_solve(f, y0, t0, t1, params=params, **options)
 
 
 class Status(IntEnum):

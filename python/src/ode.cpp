@@ -63,28 +63,48 @@ nb::object solution_to(const Solution<Tree>& found) {
                         found.steps, found.rejected);
 }
 
-nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, const std::string& solver,
-                     nb::handle rtol, nb::handle atol, nb::handle dt, nb::handle first_step, nb::handle max_step,
-                     double pcoeff, double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps,
-                     const std::string& checkpoint, nb::handle events, nb::handle params, bool throw_on_failure) {
-  Options options;
-  options.solver = word_of(solver, solvers, "ode_solve", "solver");
-  options.rtol = number_of(rtol), options.atol = number_of(atol);
-  options.dt = number_of(dt), options.first_step = number_of(first_step), options.max_step = number_of(max_step);
-  options.step_sizes = {.p = pcoeff, .i = icoeff, .d = dcoeff};
-  options.save_at = save_at;
-  options.max_steps = max_steps;
-  options.checkpoint = word_of(checkpoint, checkpoints, "ode_solve", "checkpoint");
-  options.throw_on_failure = throw_on_failure;
-  if (!params.is_none()) {
-    if (nb::len(events) != 0) throw ValueError("backsolve: a solution with params has no events");
-    return solution_to(
-        ode::backsolve(Callback(f, "backsolve"), tree_of(y0), number_of(t0), number_of(t1), tree_of(params), options));
-  }
+nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, nb::handle events,
+                     const Options& options) {
   std::vector<Event<Tree>> all_events;
   for (nb::handle event : events) all_events.push_back(event_from(event));
-  return solution_to(
-      ode::ode_solve(Callback(f, "ode_solve"), tree_of(y0), number_of(t0), number_of(t1), options, all_events));
+  return solution_to(ode::ode_solve(Callback(f, "ode_solve"), unknowns_of("ode_solve", tree_of(y0)), number_of(t0),
+                                    number_of(t1), options, all_events));
+}
+
+nb::object backsolve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, nb::handle params,
+                     const Options& options) {
+  return solution_to(ode::backsolve(Callback(f, "backsolve"), unknowns_of("backsolve", tree_of(y0)), number_of(t0),
+                                    number_of(t1), tree_of(params), options));
+}
+
+/// Defines `solve(f, y0, t0, t1, last, options)` for Python, with options as keywords. `own`: the name of `last`, and
+/// where keywords begin.
+template <class Solve, class... Own>
+void define_solver(nb::module_& m, const char* name, const Solve& solve, const char* doc, const Own&... own) {
+  m.def(
+      name,
+      [=](nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, nb::handle last, const std::string& solver,
+          nb::handle rtol, nb::handle atol, nb::handle dt, nb::handle first_step, nb::handle max_step, double pcoeff,
+          double icoeff, double dcoeff, const Tensor& save_at, std::int64_t max_steps, const std::string& checkpoint,
+          bool throw_on_failure) {
+        return solve(f, y0, t0, t1, last,
+                     Options{.solver = word_of(solver, solvers, name, "solver"),
+                             .rtol = number_of(rtol),
+                             .atol = number_of(atol),
+                             .dt = number_of(dt),
+                             .first_step = number_of(first_step),
+                             .max_step = number_of(max_step),
+                             .step_sizes = {.p = pcoeff, .i = icoeff, .d = dcoeff},
+                             .save_at = save_at,
+                             .max_steps = max_steps,
+                             .checkpoint = word_of(checkpoint, checkpoints, name, "checkpoint"),
+                             .throw_on_failure = throw_on_failure});
+      },
+      nb::arg("f"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"), own..., nb::arg("solver") = "Tsit5",
+      nb::arg("rtol") = 1e-3, nb::arg("atol") = 1e-6, nb::arg("dt").none() = nb::none(),
+      nb::arg("first_step").none() = nb::none(), nb::arg("max_step").none() = nb::none(), nb::arg("pcoeff") = 0.0,
+      nb::arg("icoeff") = 1.0, nb::arg("dcoeff") = 0.0, nb::arg("save_at").none() = nb::none(),
+      nb::arg("max_steps") = 100'000, nb::arg("checkpoint") = "every_step", nb::arg("throw_on_failure") = false, doc);
 }
 
 Tensor brownian_path(const Key& key, const Tensor& t0, const Tensor& t1, const Tensor& t, nb::handle shape,
@@ -105,8 +125,8 @@ nb::object sde_solve(nb::handle drift, nb::handle diffusion, nb::handle y0, nb::
                      const Key& key, nb::handle dt, const std::string& solver, const Tensor& save_at,
                      std::int64_t levels, std::int64_t max_steps, const std::string& checkpoint,
                      bool throw_on_failure) {
-  return solution_to(ode::sde_solve(Callback(drift, "sde_solve"), Callback(diffusion, "sde_solve"), tree_of(y0),
-                                    number_of(t0), number_of(t1), key,
+  return solution_to(ode::sde_solve(Callback(drift, "sde_solve"), Callback(diffusion, "sde_solve"),
+                                    unknowns_of("sde_solve", tree_of(y0)), number_of(t0), number_of(t1), key,
                                     {.solver = word_of(solver, sde_solvers, "sde_solve", "solver"),
                                      .dt = number_of(dt),
                                      .save_at = save_at,
@@ -120,17 +140,18 @@ nb::object sde_solve(nb::handle drift, nb::handle diffusion, nb::handle y0, nb::
 
 void make_ode(nb::module_& module) {
   nb::module_ m = module.def_submodule("_ode");
-  m.def(
-      "ode_solve", ode_solve, nb::arg("f"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"), nb::kw_only(),
-      nb::arg("solver") = "Tsit5", nb::arg("rtol") = 1e-3, nb::arg("atol") = 1e-6, nb::arg("dt").none() = nb::none(),
-      nb::arg("first_step").none() = nb::none(), nb::arg("max_step").none() = nb::none(), nb::arg("pcoeff") = 0.0,
-      nb::arg("icoeff") = 1.0, nb::arg("dcoeff") = 0.0, nb::arg("save_at").none() = nb::none(),
-      nb::arg("max_steps") = 100'000, nb::arg("checkpoint") = "every_step", nb::arg("events") = nb::make_tuple(),
-      nb::arg("params").none() = nb::none(), nb::arg("throw_on_failure") = false,
+  define_solver(
+      m, "ode_solve", ode_solve,
       "The solution of y' = f(t, y), y(t0) = y0 up to t1: a Solution. y is any tree. Steps follow from rtol and atol, "
       "or are of the size dt. Events are conditions (t, y) -> Tensor, or tuples of one and a crossing, \"rising\" or "
-      "\"falling\": the solution ends where "
-      "one becomes 0. With params it is backsolve. Under vmap each example takes its own steps.");
+      "\"falling\": the solution ends where one becomes 0. Under vmap each example takes its own steps.",
+      nb::kw_only(), nb::arg("events") = nb::make_tuple());
+  define_solver(
+      m, "backsolve", backsolve,
+      "The solution of y' = f(t, y, params), with the options of ode_solve. Reverse mode solves the adjoint equation "
+      "back in time, in memory that does not grow with the steps, and gives derivatives by y0, params, t0 and t1. What "
+      "f captures has none.",
+      nb::arg("params").none(), nb::kw_only());
   m.def("sde_solve", sde_solve, nb::arg("drift"), nb::arg("diffusion"), nb::arg("y0"), nb::arg("t0"), nb::arg("t1"),
         nb::arg("key"), nb::kw_only(), nb::arg("dt"), nb::arg("solver") = "EulerMaruyama",
         nb::arg("save_at").none() = nb::none(), nb::arg("levels") = 15, nb::arg("max_steps") = 1'000'000'000,

@@ -89,8 +89,34 @@ def test_the_adjoint_equation_gives_derivatives_by_params():
 
     for f in (end, rc.compile(end)):
         assert rc.grad(f)({"rate": 0.5 * one()})["rate"].item() == pytest.approx(-2 * math.exp(-0.5), abs=1e-7)
-    with pytest.raises(rc.ValueError, match="a solution with params has no events"):
+    with pytest.raises(TypeError, match="backsolve"):
         ode.backsolve(lambda t, y, p: y, one(), 0, 1, one(), events=[lambda t, y: y])
+    with pytest.raises(TypeError, match="ode_solve"):
+        ode.ode_solve(lambda t, y: y, one(), 0, 1, params=one())
+
+
+def test_the_adjoint_equation_takes_no_params():
+    found = ode.backsolve(lambda t, y, p: -y if p is None else y, one(), 0, 2, None)
+    assert found.y.item() == pytest.approx(math.exp(-2), abs=1e-3)
+
+
+def test_numbers_of_a_start_are_unknowns():
+    assert ode.ode_solve(lambda t, y: -y, 1.0, 0, 2).y.item() == pytest.approx(math.exp(-2), abs=1e-3)
+    assert ode.ode_solve(lambda t, y: -y, 1, 0, 2).y.item() == pytest.approx(math.exp(-2), abs=1e-3)
+    found = ode.ode_solve(lambda t, y: {"a": -y["a"]}, {"a": 1.0}, 0, 2)
+    assert found.y["a"].item() == pytest.approx(math.exp(-2), abs=1e-3)
+    back = ode.backsolve(lambda t, y, p: {"a": -p * y["a"]}, {"a": 1.0}, 0, 2, one())
+    assert back.y["a"].item() == pytest.approx(math.exp(-2), abs=1e-3)
+    still = ode.sde_solve(lambda t, y: -y, lambda t, y: 0 * y, 1.0, 0, 2, rc.Key(0), dt=1e-3)
+    assert still.y.item() == pytest.approx(math.exp(-2), abs=1e-2)
+    with pytest.raises(rc.TypeError, match="ode_solve: the start .* has no unknowns"):
+        ode.ode_solve(lambda t, y: y, rc.tensor(1), 0, 2)
+
+
+def test_slopes_may_be_integers():
+    start = {"height": 100 * one(), "speed": 0 * one()}
+    found = ode.ode_solve(lambda t, y: {"height": y["speed"], "speed": rc.tensor(-10)}, start, 0, 1)
+    assert found.y["height"].item() == pytest.approx(95)
 
 
 def test_its_status_says_how_it_ended():

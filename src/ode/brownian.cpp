@@ -1,6 +1,8 @@
 // One tent of each width.
 #include "ricci/ode/brownian.h"
 
+#include <cmath>
+
 #include "ricci/default_dtype.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
@@ -26,7 +28,8 @@ Tensor BrownianPath::operator()(const Tensor& t, const Shape& shape, DType dtype
   const Tensor is_line = logical_and(unsqueeze(eq(counts, 1), 1), eq(below, 0));
   const Tensor weights = where(is_line, sqrt(abs(length)) * part, where(eq(below, 0), 0, heights));
   const Tensor drawn = normal(fold_in(key, to(counts + numbers, int64)), Shape{8, shape.numel()}, dtype);
-  return matmul(to(weights, dtype).reshape({-1}), drawn.reshape({8 * groups, shape.numel()})).reshape(shape);
+  const Tensor value = matmul(to(weights, dtype).reshape({-1}), drawn.reshape({8 * groups, shape.numel()}));
+  return where(logical_and(ge(part, 0), le(part, 1)), value, std::nan("")).reshape(shape);
 }
 
 Tensor BrownianPath::operator()(const Tensor& t, const Shape& shape) const {

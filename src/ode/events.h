@@ -27,7 +27,7 @@ struct Occurrence {
   Tensor t, y;
   Tensor event;  ///< int64
 };
-/// Requires: at least one is.
+/// Requires: an element of watch.crossed is true.
 Occurrence first_event(const Events& events, const Watch& watch, const Tableau& method, const Piece& piece);
 
 }  // namespace ricci::ode

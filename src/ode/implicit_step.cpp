@@ -6,11 +6,11 @@
 
 #include "ops/factorizations.h"
 #include "ricci/control.h"
-#include "ricci/implicit.h"
 #include "ricci/no_grad.h"
 #include "ricci/ops.h"
 #include "ricci/ops/decompositions.h"
 #include "ricci/transforms.h"
+#include "solve/problem.h"
 
 namespace ricci::ode {
 namespace {
@@ -26,7 +26,7 @@ Tensor iterated(const std::function<Tensor(const Tensor&)>& g, const Tensor& inv
   constexpr double is_small = 0.01;
   constexpr int most = 10;
   const no_grad guard;
-  // y changes by its rounding for ever.
+  // Iterations cannot change y by less than its rounding, so a smaller rtol would never be met.
   const double rounding = 4 * epsilon_of(start.dtype()) / is_small;
   const Tolerance reachable{maximum(tolerance.rtol, rounding), tolerance.atol};
   const Iteration last = while_loop(
@@ -37,15 +37,6 @@ Tensor iterated(const std::function<Tensor(const Tensor&)>& g, const Tensor& inv
       },
       Iteration{start.detach(), full({}, std::numeric_limits<double>::infinity(), float64), zeros({}, int64)});
   return where(lt(last.change, is_small), last.y, std::nan("")).detach();
-}
-
-/// `root`, with the derivatives of a root of g.
-Tensor with_derivatives(const std::function<Tensor(const Tensor&)>& g, const Tensor& root) {
-  const auto as_it_is = [](const auto&, const Tensor& found) { return found; };
-  const auto by_matrix = [](const auto& slope, const Tensor& y) {
-    return solve(jacfwd([&](const Tensor& v) { return slope(v); })(zeros_like(y)), y);
-  };
-  return custom_root(g, root, as_it_is, by_matrix);
 }
 
 /// I - γ h J, inverted; NaN where it has no inverse.
@@ -67,7 +58,7 @@ Step implicit_step(const Tableau& method, const Field& field, const Tolerance& t
     const Tensor known = weighted(weights, step.slopes), base = known.defined() ? y + h * known : y;
     const auto g = [=](const Tensor& x) { return x - base - factor * field(time, x); };
     const Tensor start = base + factor * step.slopes.back();
-    const Tensor root = with_derivatives(g, iterated(g, inverse, tolerance, start));
+    const Tensor root = solvers::with_implicit_derivatives(g, iterated(g, inverse, tolerance, start));
     step.slopes.push_back((root - base) / factor);
     return root;
   };

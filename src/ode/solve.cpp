@@ -9,17 +9,23 @@
 #include <optional>
 #include <string>
 
+#include "custom/closure.h"
 #include "ode/events.h"
 #include "ode/implicit_step.h"
 #include "ode/noise_step.h"
+#include "ode/state.h"
 #include "ode/step.h"
 #include "ode/step_size.h"
+#include "primitive/interpreter.h"
 #include "ricci/control.h"
 #include "ricci/debug.h"
+#include "ricci/implicit.h"
+#include "ricci/no_grad.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/ravel.h"
 #include "ricci/transforms.h"
+#include "ricci/tree/unknowns.h"
 
 namespace ricci::ode {
 namespace {
@@ -31,11 +37,23 @@ struct Value {
   operator Tensor() const { return given.number ? Tensor(*given.number) : given.tensor; }
 };
 
+/// Throws ValueError if it is a number and not positive.
+void require_positive(const char* call, const char* name, const Number& size) {
+  if (size.number && !(*size.number > 0))
+    raise<ValueError>(std::string(call) + ": " + name + " is " + std::to_string(*size.number) +
+                      "; it must be positive, also back in time");
+}
+
 /// A time: in float64, if it is no number. Throws ValueError unless it is 0-dim.
 Value time_of(const char* call, const char* name, const Number& time) {
   if (!time.tensor.defined() || time.tensor.dim() != 0)
     raise<ValueError>(std::string(call) + ": " + name + " is " + tree::type_of(time.tensor) + "; a time is one number");
   return {time.number ? time : Number(to(time.tensor, float64))};
+}
+
+/// The same without derivatives.
+Value constant_of(const Value& value) {
+  return value.given.number ? value : Value{Number(value.given.tensor.detach())};
 }
 
 /// What does not change between steps.
@@ -50,9 +68,12 @@ struct Problem {
   Events events;
   bool keeps_pieces;
   std::optional<Noise> noise;
-  Value dt;                                 // of constant steps
-  Value count;                              // of constant steps; undefined: steps follow from errors
+  Value dt;                                 // of constant steps; undefined: steps follow from errors
+  Tensor count;                             // of constant steps, int64; -1: there are none from t0 to t1
   std::optional<std::int64_t> known_count;  // the same, where it is known while a program is recorded
+
+  bool is_constant() const { return dt.defined(); }
+  Tensor steps() const { return known_count ? Tensor(*known_count) : count; }
 };
 
 /// Where a solution is: the state of the loop.
@@ -71,6 +92,7 @@ struct Progress {
 std::optional<Watch> watched(const Problem& p, const Progress& s, const Tensor& t, const Tensor& y,
                              const Tensor& accepted) {
   if (!s.watch) return std::nullopt;
+  const no_grad guard;
   const Tensor values = values_of(p.events, t, y);
   const Tensor crossed = logical_and(accepted, crossed_between(p.events, s.watch->values, values));
   return Watch{where(accepted, values, s.watch->values), crossed};
@@ -99,7 +121,7 @@ Tensor path_at(const Noise& noise, const Tensor& t, const Tensor& y) {
 Progress constant_step(const Problem& p, const Progress& s) {
   Progress next = s;
   next.steps = s.steps + 1;
-  next.t = where(ge(next.steps, p.count), p.t1, p.t0 + p.direction * (to(next.steps, float64) * p.dt));
+  next.t = where(ge(next.steps, p.steps()), p.t1, p.t0 + p.direction * (to(next.steps, float64) * p.dt));
   const Tensor h = next.t - s.t;
   if (s.path) next.path = path_at(*p.noise, next.t, s.y);
   const Step step = s.path ? noise_step(*p.noise, p.field, {s.t, s.y, s.f, next.t, h}, *next.path - *s.path)
@@ -120,11 +142,49 @@ std::optional<Piece> chosen(const Tensor& condition, const std::optional<Piece>&
   return piece;
 }
 
+/// The slopes, the state and its slope of a step: all of it that may have derivatives.
+std::vector<Tensor> parts_of(const Step& step) {
+  std::vector<Tensor> parts = step.slopes;
+  parts.push_back(step.y), parts.push_back(step.f);
+  return parts;
+}
+Step step_of(std::vector<Tensor> parts, const Tensor& error) {
+  Step step{.y = parts[parts.size() - 2], .f = parts.back(), .error = error, .slopes = {}};
+  parts.resize(parts.size() - 2);
+  step.slopes = std::move(parts);
+  return step;
+}
+
+/// `values`, computed without derivatives, with those of f(), which gives the same. f runs for derivatives alone.
+std::vector<Tensor> with_derivatives_of(const std::function<std::vector<Tensor>()>& f,
+                                        const std::vector<Tensor>& values) {
+  if (!function::is_recorded("ode_solve", call::walk(values))) return innermost_derivative() > 0 ? f() : values;
+  // A program that is recorded may be differentiated later: only a derivative rule knows when it is.
+  const auto difference = [&](const std::vector<Tensor>& x) {
+    std::vector<Tensor> result = f();
+    for (std::size_t i = 0; i < x.size(); ++i) result[i] = x[i] - result[i];
+    return result;
+  };
+  const auto as_it_is = [](const auto&, const std::vector<Tensor>& x) { return x; };
+  return custom_root(difference, values, as_it_is, as_it_is);
+}
+
 Progress adaptive_step(const Problem& p, const Progress& s) {
   const Tensor left = abs(p.t1 - s.t), is_last = ge(s.size, left), size = where(is_last, left, s.size);
   const Tensor h = p.direction * size, end = where(is_last, p.t1, s.t + h);
-  const Step step = step_over(p, s, end, h);
-  const Tensor error = scaled_norm(tolerance_of(p), step.error, greater_size(s.y, step.y)), accepted = lt(error, 1);
+  const Step tried = [&] {
+    const no_grad guard;
+    return step_over(p, s, end, h);
+  }();
+  const Tensor error = scaled_norm(tolerance_of(p), tried.error, greater_size(s.y, tried.y)), accepted = lt(error, 1);
+  // Reverse mode multiplies all slopes by the cotangents of a step that is not taken, zeros. Where f gives NaN behind
+  // such a step, these products are NaN: the step that has derivatives does not go there, but stays where it begins.
+  // Implicit steps divide by h.
+  constexpr double no_length = 1e-30;
+  const auto again = [&] {
+    return parts_of(step_over(p, s, where(accepted, end, s.t), where(accepted, h, no_length)));
+  };
+  const Step step = step_of(with_derivatives_of(again, parts_of(tried)), tried.error);
   Progress next = s;
   next.t = where(accepted, end, s.t);
   next.y = where(accepted, step.y, s.y), next.f = where(accepted, step.f, s.f);
@@ -136,7 +196,7 @@ Progress adaptive_step(const Problem& p, const Progress& s) {
   next.steps = s.steps + to(accepted, int64);
   next.rejected = s.rejected + to(logical_not(accepted), int64);
   next.piece = chosen(accepted, piece_of(p, s, h, step.slopes), s.piece);
-  next.watch = watched(p, s, end, step.y, accepted);
+  next.watch = watched(p, s, end, tried.y, accepted);
   return next;
 }
 
@@ -144,14 +204,14 @@ Progress adaptive_step(const Problem& p, const Progress& s) {
 Tensor is_over(const Progress& s) { return any(s.watch->crossed); }
 
 Tensor goes_on(const Problem& p, const Progress& s) {
-  const Tensor is_before = p.count.defined() ? lt(s.steps, p.count) : gt(p.direction * (p.t1 - s.t), 0);
+  const Tensor is_before = p.is_constant() ? lt(s.steps, p.steps()) : gt(p.direction * (p.t1 - s.t), 0);
   const Tensor may_step = logical_and(gt(s.size, 0), lt(s.steps + s.rejected, p.options.max_steps));
   const Tensor goes = logical_and(is_before, may_step);
   return s.watch ? logical_and(goes, logical_not(is_over(s))) : goes;
 }
 
 Progress stepped(const Problem& p, const Progress& s) {
-  return p.count.defined() ? constant_step(p, s) : adaptive_step(p, s);
+  return p.is_constant() ? constant_step(p, s) : adaptive_step(p, s);
 }
 
 using Shared = std::shared_ptr<const Problem>;
@@ -181,16 +241,16 @@ Progress begun(const Problem& p, const Tensor& y0) {
   Progress s{t0, y0, p.field(t0, y0), {}, zero, zero, {}, {}, {}, {}, {}};
   if (p.options.solver == LeapfrogMidpoint) s.before = Before{s.t, y0};
   if (p.noise) s.path = zeros_like(real(y0));
-  if (p.count.defined()) s.size = ones({}, float64);
+  if (p.is_constant()) s.size = ones({}, float64);
   else {
     const Number& given = p.options.first_step;
     s.size = given.tensor.defined()
-                 ? time_of(p.call, "first_step", given)
+                 ? Tensor(constant_of(time_of(p.call, "first_step", given)))
                  : first_step_size(tolerance_of(p), p.field, p.method->error_order, s.t, y0, s.f, p.direction);
     if (p.longest.defined()) s.size = minimum(s.size, p.longest);
     s.errors = Errors{ones({}, float64), ones({}, float64)};
   }
-  s.piece = piece_of(p, s, zeros({}, float64), std::vector<Tensor>(p.method->dense.size(), zeros_like(s.f)));
+  s.piece = piece_of(p, s, zeros({}, float64), std::vector<Tensor>(p.method->dense.size(), s.f));
   if (!p.events.empty()) {
     const Tensor values = values_of(p.events, s.t, y0);
     s.watch = Watch{values, zeros_like(values, boolean)};
@@ -198,19 +258,28 @@ Progress begun(const Problem& p, const Tensor& y0) {
   return s;
 }
 
+/// y at the end of all steps. Where t1 is t0 there are none, and y changes with both times all the same, by f.
+Tensor with_slope_at_start(const Problem& p, const Progress& s) {
+  const Tensor length = Tensor(p.t1) - Tensor(p.t0), zero = where(eq(length, 0), length, 0);
+  return s.y + zero * where(isfinite(s.f), s.f, 0);
+}
+
 /// Where a solution that takes no more steps ends: at an event within the last step, or at that step's end.
 Occurrence end_of(const Shared& p, const Progress& s) {
-  const auto at_end = [](const Progress& s) { return Occurrence{s.t, s.y, full({}, -1, int64)}; };
+  const auto at_end = [p](const Progress& s) {
+    return Occurrence{s.t, with_slope_at_start(*p, s), full({}, -1, int64)};
+  };
   if (!s.watch) return at_end(s);
   const auto at_event = [p](const Progress& s) { return first_event(p->events, *s.watch, *p->method, *s.piece); };
   return cond(is_over(s), at_event, at_end, s);
 }
 
 Tensor status_of(const Problem& p, const Progress& s) {
-  Tensor reached = p.count.defined() ? ge(s.steps, p.count) : le(p.direction * (p.t1 - s.t), 0);
+  Tensor reached = p.is_constant() ? ge(s.steps, p.steps()) : le(p.direction * (p.t1 - s.t), 0);
   if (s.watch) reached = logical_or(reached, is_over(s));
+  const Tensor has_way = p.is_constant() ? ge(p.steps(), 0) : logical_not(isnan(Tensor(p.t1) - Tensor(p.t0)));
   const Tensor unfinished = where(eq(s.size, 0), step_too_small, where(isnan(s.size), not_finite, max_steps_reached));
-  return to(where(all(isfinite(s.y)), where(reached, success, unfinished), not_finite), int64);
+  return to(where(logical_and(has_way, all(isfinite(s.y))), where(reached, success, unfinished), not_finite), int64);
 }
 
 /// `y`, and an error that says why where the status is not success.
@@ -226,19 +295,19 @@ Tensor checked(const std::string& call, const Tensor& y, const Tensor& status) {
 /// Steps of a constant size.
 void set_count(Problem& p, const Number& t0, const Number& t1) {
   const Number& dt = p.options.dt;
+  require_positive(p.call, "dt", dt);
   p.dt = time_of(p.call, "dt", dt);
   // A step that is longer by a part of 1e-9 is better than one more that is as short.
-  constexpr double slack = 1e-9;
-  if (t0.number && t1.number && dt.number) {
-    if (!(*dt.number > 0))
-      raise<ValueError>(std::string(p.call) + ": dt is " + std::to_string(*dt.number) +
-                        "; it must be positive, also back in time");
-    const double count = std::ceil(std::abs(*t1.number - *t0.number) / *dt.number - slack);
-    p.known_count = static_cast<std::int64_t>(std::min(count, 1e18));
-    p.count = {*p.known_count};
+  constexpr double slack = 1e-9, most = 1e18;
+  if (t0.number && t1.number && dt.number && !std::isnan(*t1.number - *t0.number)) {
+    const double length = std::abs(*t1.number - *t0.number), count = std::ceil(length / *dt.number - slack);
+    p.known_count = length > 0 ? static_cast<std::int64_t>(std::clamp(count, 1., most)) : 0;
     return;
   }
-  p.count = {to(ceil(abs(Tensor(p.t1) - Tensor(p.t0)) / Tensor(p.dt) - slack), int64).detach()};
+  const Tensor size = Tensor(p.dt).detach(), length = abs(Tensor(p.t1) - Tensor(p.t0)).detach();
+  const Tensor count = where(gt(length, 0), clamp(ceil(length / size - slack), 1, most), 0);
+  const Tensor leads_there = logical_and(gt(size, 0), logical_not(isnan(length)));
+  p.count = to(where(leads_there, count, -1), int64);
 }
 
 Problem problem_of(const char* call, const Tableau& method, const Field& field, const Number& t0, const Number& t1,
@@ -247,12 +316,12 @@ Problem problem_of(const char* call, const Tableau& method, const Field& field, 
   p.t0 = time_of(call, "t0", t0), p.t1 = time_of(call, "t1", t1);
   if (t0.number && t1.number) p.direction = {*t1.number < *t0.number ? -1 : 1};
   else p.direction = {to(where(ge(Tensor(p.t1), Tensor(p.t0)), 1, -1), float64)};
-  if (options.max_step.tensor.defined()) p.longest = time_of(call, "max_step", options.max_step);
+  require_positive(call, "max_step", options.max_step);
+  require_positive(call, "first_step", options.first_step);
+  if (options.max_step.tensor.defined()) p.longest = constant_of(time_of(call, "max_step", options.max_step));
   p.rtol = {options.rtol}, p.atol = {options.atol};
+  p.options.save_at = times_of(call, options.save_at);
   p.keeps_pieces = options.save_at.defined();
-  if (options.save_at.defined() && options.save_at.dim() != 1)
-    raise<ValueError>(std::string(call) + ": save_at is " + tree::type_of(options.save_at) +
-                      "; give a vector of times");
   if (options.dt.tensor.defined()) set_count(p, t0, t1);
   else if (method.error.empty())
     raise<ValueError>(std::string(call) + ": " + method.name +
@@ -260,38 +329,10 @@ Problem problem_of(const char* call, const Tableau& method, const Field& field, 
   return p;
 }
 
-/// Throws unless what f gave for a state is a tree like it, of the dtype that the state's vector has.
-void require_derivative(const char* call, const tree::Walk& state, const tree::Walk& given, DType dtype) {
-  if (!tree::same_structure(state, given))
-    raise<ValueError>(std::string(call) + ": the state is " + tree::to_string(state) + ", f gives " +
-                      tree::to_string(given) + "; f must give a tree like the state, its derivative by time");
-  for (std::size_t i = 0; i < state.leaves.size(); ++i) {
-    const Tensor &of_state = *state.leaves[i], &slope = *given.leaves[i];
-    if (!of_state.defined() || !is_differentiable(of_state.dtype())) continue;
-    const bool fits = slope.defined() && slope.shape() == of_state.shape();
-    if (!fits)
-      raise<ValueError>(std::string(call) + ": " + tree::described(state, i) + " in the state, " +
-                        tree::type_of(slope) + " in what f gives; the shapes must agree");
-    if (promote(slope.dtype(), dtype) != dtype)
-      raise<TypeError>(std::string(call) + ": " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
-                       " in what f gives; convert the state to that dtype, or what f computes with to the state's");
-  }
-}
-
-/// A tree like `like` of the vector's elements.
-tree::AnyTree as_tree(const Tensor& vector, tree::AnyTree like) {
-  tree::unravel(vector, call::walk(like));
-  return like;
-}
-
 /// f over the vectors of states like `like`.
 Field field_of(const char* call, const tree::AnyFunction& f, const tree::AnyTree& like, DType dtype) {
   return [call, f = f.kept(), like, dtype](const Tensor& t, const Tensor& y) {
-    tree::AnyTree state = as_tree(y, like);
-    const tree::AnyTree slope = f(ricci::call::any_list(to(t, real_dtype(dtype)), state));
-    const tree::Walk given = ricci::call::walk(slope);
-    require_derivative(call, ricci::call::walk(like), given, dtype);
-    return to(tree::ravel(given), dtype);
+    return slope_vector(call, f(ricci::call::any_list(to(t, real_dtype(dtype)), as_tree(y, like))), like, dtype);
   };
 }
 
@@ -305,20 +346,25 @@ Events over_vectors(const std::vector<Event<tree::AnyTree>>& events, const tree:
   return result;
 }
 
+/// Which of the times are behind `end`, as `times` can hold it: 0.1 in float32 is behind 0.1.
+Tensor are_behind(const Problem& p, const Tensor& times, const Tensor& end) {
+  return gt(p.direction * (times - to(end, times.dtype())), 0);
+}
+
 /// The values at times from t0 on, in order: as many rows. NaN where a time is not within the solution or not in
 /// order.
 Tensor values_at(const Shared& p, Progress& s, const Tensor& times) {
-  // Ends are compared as `times` can hold them: 0.1 in float32 is behind 0.1.
-  const DType dtype = times.dtype();
-  const auto is_behind = [&](const Tensor& end) { return gt(p->direction * (times - to(end, dtype)), 0); };
-  const Tensor starts = ge(p->direction * (times - to(p->t0, dtype)), 0);
-  const Tensor at = where(is_behind(p->t1), std::nan(""), where(is_behind(p->t0), to(times, float64), p->t0));
+  const Tensor starts = ge(p->direction * (times - to(p->t0, times.dtype())), 0), exact = to(times, float64);
+  const Tensor is_before = gt(p->direction * (p->t0 - exact), 0);
+  const Tensor at = where(are_behind(*p, times, p->t1), std::nan(""), where(is_before, p->t0, exact));
   const auto step = [p](const Progress& before, const Tensor& time) {
     const Tensor end = where(gt(p->direction * (time - p->t1), 0), p->t1, time);
     Progress after = advanced(p, before, end);
     const Tensor is_within =
         logical_and(ge(p->direction * (after.t - end), 0), ge(p->direction * (end - after.piece->t), 0));
-    Tensor value = where(is_within, value_within(*p->method, *after.piece, end), std::nan(""));
+    // A NaN in place of the time would make derivatives of all that the step depends on NaN.
+    const Tensor inside = where(is_within, end, after.piece->t);
+    Tensor value = where(is_within, value_within(*p->method, *after.piece, inside), std::nan(""));
     return std::pair{std::move(after), std::move(value)};
   };
   auto [last, values] = scan(step, s, where(starts, at, std::nan("")));
@@ -345,7 +391,7 @@ Solution<tree::AnyTree> solved(const Shared& p, const Tensor& y0, const tree::An
   s = advanced(p, s);
   Occurrence end = end_of(p, s);
   if (s.watch && options.save_at.defined())
-    values = where(unsqueeze(gt(p->direction * (to(times, float64) - end.t), 0), -1), std::nan(""), values);
+    values = where(unsqueeze(are_behind(*p, times, end.t), -1), std::nan(""), values);
   Solution<tree::AnyTree> solution;
   solution.status = status_of(*p, s);
   if (options.throw_on_failure) end.y = checked(p->call, end.y, solution.status);
@@ -373,6 +419,7 @@ namespace runs {
 Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTree& y0, const Number& t0,
                                   const Number& t1, const Options& options,
                                   const std::vector<Event<tree::AnyTree>>& events) {
+  tree::require_unknowns("ode_solve", call::walk(y0));
   const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
   const Tableau& method = tableau_of(options.solver);
@@ -388,6 +435,7 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
 Solution<tree::AnyTree> sde_solve(const tree::AnyFunction& drift, const tree::AnyFunction& diffusion,
                                   const tree::AnyTree& y0, const Number& t0, const Number& t1, const Key& key,
                                   const SdeOptions& o) {
+  tree::require_unknowns("sde_solve", call::walk(y0));
   const Tensor start = tree::ravel(call::walk(y0));
   const DType dtype = start.dtype();
   Problem p = problem_of("sde_solve", tableau_of(o.solver), field_of("sde_solve", drift, y0, dtype), t0, t1,

@@ -45,7 +45,7 @@ std::vector<Tensor> slopes_between(const Tableau& method, const std::vector<Tens
 }
 
 Tensor value_within(const Tableau& method, const Piece& piece, const Tensor& t) {
-  const Tensor has_length = ne(piece.h, 0), part = where(has_length, (t - piece.t) / where(has_length, piece.h, 1), 0);
+  const Tensor has_length = ne(piece.h, 0), part = (t - piece.t) / where(has_length, piece.h, 1);
   Tensor sum;
   auto slope = piece.slopes.begin();
   for (const std::vector<double>& factors : method.dense) {
@@ -55,7 +55,7 @@ Tensor value_within(const Tableau& method, const Piece& piece, const Tensor& t) 
     const Tensor term = weight * part * *slope++;
     sum = sum.defined() ? sum + term : term;
   }
-  return piece.y + piece.h * sum;
+  return piece.y + where(has_length, piece.h * sum, (t - piece.t) * piece.slopes.front());
 }
 
 }  // namespace ricci::ode

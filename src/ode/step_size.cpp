@@ -7,8 +7,10 @@ namespace ricci::ode {
 
 Tensor scaled_norm(const Tolerance& tolerance, const Tensor& x, const Tensor& y) {
   if (x.shape().numel() == 0) return zeros({}, float64);
-  const Tensor parts = abs(x.detach()) / (tolerance.atol + tolerance.rtol * abs(y.detach()));
-  return to(sqrt(mean(square(parts))), float64).detach();
+  // The squares of parts overflow in float16. An element without an error is within any tolerance, 0 too.
+  const Tensor size = to(abs(x.detach()), float64),
+               allowed = tolerance.atol + tolerance.rtol * to(abs(y.detach()), float64);
+  return sqrt(mean(square(where(eq(size, 0), 0, size / allowed)))).detach();
 }
 
 Tensor greater_size(const Tensor& y, const Tensor& other) { return maximum(abs(y), abs(other)); }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -37,7 +38,6 @@ const std::map<std::string, ode::Solver> solvers{{"Euler", ode::Euler},
 bool estimates_errors(ode::Solver solver) {
   return solver != ode::Euler && solver != ode::RK4 && solver != ode::LeapfrogMidpoint;
 }
-bool is_implicit(ode::Solver solver) { return solver >= ode::ImplicitEuler; }
 bool is_of_first_order(ode::Solver solver) { return solver == ode::Euler || solver == ode::ImplicitEuler; }
 
 /// Every solver in constant steps, and by tolerance where it can. The systems of implicit ones are solved by tolerance.
@@ -210,6 +210,101 @@ TEST(Ode, CheckpointsGiveTheSameDerivatives) {
   }
 }
 
+/// Behind a step that is too long f is NaN, infinite, or has an infinite derivative.
+const std::map<std::string, std::function<Tensor(const Tensor& a, const Tensor& y)>> without_values_elsewhere{
+    {"logarithm", [](const Tensor& a, const Tensor& y) { return -a * (2 + log(y)); }},
+    {"root", [](const Tensor& a, const Tensor& y) { return -2.4 * a * sqrt(y); }},
+    {"cube", [](const Tensor& a, const Tensor& y) { return -a * 1e3 * y * y * y; }},
+    {"exponential", [](const Tensor& a, const Tensor& y) { return y * y - a * exp(3 * y); }}};
+
+TEST(Ode, ReverseModeIsForwardModeWhereAStepThatIsRejectedMeetsNaN) {
+  for (const auto& [name, slope] : without_values_elsewhere)
+    for_each_way([&, name = name, slope = slope](ode::Options options) {
+      if (options.dt.tensor.defined()) return;
+      SCOPED_TRACE(name);
+      options.first_step = 300, options.rtol = options.atol = 1e-4;
+      const auto solve = [&](const Tensor& a) {
+        return ode::ode_solve([&](const Tensor&, const Tensor& y) { return slope(a, y); }, 1.0, 0, 0.8, options);
+      };
+      const auto end = [&](const Tensor& a) { return solve(a).y; };
+      EXPECT_GT(solve(f64(1)).rejected.item<int>(), 0);
+      const Tensor rates = rc::tensor({1., 0.5}, rc::float64);
+      const auto forward = [&](const Tensor& a) { return std::get<1>(rc::jvp(end, a, f64(1))); };
+      const auto reverse = [&](const Tensor& a) { return rc::grad(end)(a); };
+      const auto expected = rc::vmap(forward)(rates);
+      EXPECT_TRUE(isfinite(expected).all().item<bool>());
+      EXPECT_TRUE(ne(expected, 0).all().item<bool>());
+      expect_close(reverse(f64(1)), expected[0], 1e-12);
+      expect_close(rc::vmap(reverse)(rates), expected, 1e-12);
+      if (name != "logarithm") return;  // these take most of the test's time
+      const auto total = [&](const Tensor& a) { return rc::vmap(end)(a * rates).sum(); };
+      expect_close(rc::grad(total)(f64(1)), (rates * expected).sum(), 1e-12);
+      expect_close(rc::compile([&](const Tensor& a) { return rc::vmap(reverse)(a); })(rates), expected, 1e-11);
+      const auto fast = rc::compile(end);
+      expect_close(rc::grad([&](const Tensor& a) { return fast(a); })(f64(1)), expected[0], 1e-11);
+    });
+}
+
+TEST(Ode, InEagerModeTheFunctionMayLookAtValuesUnderDerivatives) {
+  const auto end = [](const Tensor& a) {
+    const auto f = [a](const Tensor& t, const Tensor& y) { return t.item<double>() > 2 ? a * y : -a * y; };
+    return ode::ode_solve(f, 1.0, 0, 1).y;
+  };
+  expect_close(rc::grad(end)(f64(1)), f64(-std::exp(-1)), 1e-3);
+}
+
+TEST(Ode, TimesThatWereNotReachedLeaveTheDerivativesOfOthers) {
+  const Tensor times = rc::tensor({-1., 0.5, 1.5}, rc::float64);
+  for_each_way([&](ode::Options options) {
+    options.save_at = times;
+    const auto row = [&](const Tensor& a) {
+      return ode::ode_solve([a](const Tensor&, const Tensor& y) { return -a * y; }, 1.0, 0, 1, options).ys[1];
+    };
+    const double tolerance = is_of_first_order(options.solver) ? 0.1 : 1e-2;
+    expect_close(rc::grad(row)(f64(0.5)), f64(-0.5 * std::exp(-0.25)), tolerance);
+    expect_close(rc::compile([&](const Tensor& a) { return rc::grad(row)(a); })(f64(0.5)), rc::grad(row)(f64(0.5)),
+                 1e-12);
+  });
+  const auto decays = [](const Tensor&, const Tensor& y, const Tensor& a) { return -a * y; };
+  const auto row = [&](const Tensor& a) {
+    return ode::backsolve(decays, 1.0, 0, 1, a, {.rtol = 1e-8, .atol = 1e-8, .save_at = times}).ys[1];
+  };
+  expect_close(rc::grad(row)(f64(0.5)), f64(-0.5 * std::exp(-0.25)), 1e-6);
+}
+
+TEST(Ode, WithoutTimeTheEndStillMovesByTheSlope) {
+  for_each_way([&](ode::Options options) {
+    const auto end = [&](const Tensor& t0, const Tensor& t1) {
+      return ode::ode_solve(wave, f64(3), t0, t1, options).y;
+    };
+    const auto [by_t0, by_t1] = rc::grad<0, 1>(end)(f64(1), f64(1));
+    expect_close(by_t1, f64(3 * std::cos(1)), 1e-12);
+    expect_close(by_t0, f64(-3 * std::cos(1)), 1e-12);
+    const auto saved = [&](const Tensor& time) {
+      options.save_at = rc::stack({time});
+      return ode::ode_solve(wave, f64(3), 1, 2, options).ys[0];
+    };
+    expect_close(rc::grad(saved)(f64(1)), f64(3 * std::cos(1)), 1e-12);
+  });
+}
+
+TEST(Ode, SizesOfStepsHaveNoDerivatives) {
+  const auto by_first = [](const Tensor& size) { return ode::ode_solve(wave, f64(1), 0, 2, {.first_step = size}).y; };
+  EXPECT_EQ(rc::grad(by_first)(f64(0.1)).item<double>(), 0);
+  const auto by_longest = [](const Tensor& size) { return ode::ode_solve(wave, f64(1), 0, 2, {.max_step = size}).y; };
+  EXPECT_EQ(rc::grad(by_longest)(f64(0.1)).item<double>(), 0);
+}
+
+TEST(Ode, AnImplicitStepWhoseSystemIsSingularIsOneOfItsExample) {
+  // y = y0 + a y is solved by steps of size 1; of a = 1 it has no solution.
+  const auto end = [](const Tensor& a) {
+    const auto grows = [a](const Tensor&, const Tensor& y) { return a * y; };
+    return ode::ode_solve(grows, 1.0, 0, 1, {.solver = ode::ImplicitEuler, .dt = 1}).y;
+  };
+  EXPECT_FALSE(isfinite(rc::grad(end)(f64(1))).item<bool>());
+  expect_close(rc::vmap(rc::grad(end))(rc::tensor({1., 0.5}, rc::float64))[1], f64(4), 1e-6);
+}
+
 struct Coefficients {
   Tensor friction, pull;
 };
@@ -256,6 +351,34 @@ TEST(Ode, TheAdjointEquationHasDerivativesItself) {
   expect_close(rc::grad(end)(f64(0.5)), f64(-2 * std::exp(-0.5)), 1e-7);
 }
 
+TEST(Ode, TheAdjointEquationTakesTolerancesOfElements) {
+  const auto decays = [](const Tensor&, const Tensor& y, const Tensor& rates) { return -rates.sum() * y; };
+  const Tensor y0 = rc::tensor({1., 2.}, rc::float64);
+  const auto total = [&](const Tensor& rates) {
+    const ode::Options options{.rtol = 1e-6, .atol = rc::tensor({1e-6, 1e-8}, rc::float64)};
+    return ode::backsolve(decays, y0, 0, 1, rates, options).y.sum();
+  };
+  const double slope = -3 * std::exp(-0.6);
+  expect_values(rc::grad(total)(rc::tensor({0.1, 0.2, 0.3}, rc::float64)), {slope, slope, slope}, 1e-5);
+}
+
+TEST(Ode, WhereTheAdjointEquationIsNotSolvedDerivativesAreNaN) {
+  const auto end_by = [](std::int64_t max_steps) {
+    return [=](const Tensor& a) {
+      const auto tends = [](const Tensor&, const Tensor& y, const Tensor& rate) { return -rate * (y - 1); };
+      return ode::backsolve(tends, 2.0, 0, 1, a, {.rtol = 1e-6, .atol = 1e-6, .max_steps = max_steps});
+    };
+  };
+  const auto slope = [](const auto& solve) {
+    return rc::grad([&](const Tensor& a) { return solve(a).y; })(f64(30)).template item<double>();
+  };
+  const auto reached = end_by(60), stopped = end_by(5);
+  EXPECT_EQ(reached(f64(30)).status.item<int>(), ode::success);  // the way back takes more
+  EXPECT_TRUE(std::isnan(slope(reached)));
+  EXPECT_TRUE(std::isnan(slope(stopped)));
+  EXPECT_FALSE(std::isnan(slope(end_by(100'000))));
+}
+
 TEST(Ode, TheAdjointEquationTakesParametersAlone) {
   const Tensor a = f64(0.5);
   const auto by_capture = [](const Tensor& rate) {
@@ -298,7 +421,7 @@ TEST(Ode, TheLastOfConstantStepsIsWhatIsLeft) {
   expect_close(ode::ode_solve(wave, f64(1), 0, 1.05, {.solver = ode::RK4, .dt = 0.1}).y, exp(sin(f64(1.05))), 1e-6);
 }
 
-TEST(Ode, LeapfrogKeepsTheEnergyAndGoesBackTheWayItCame) {
+TEST(Ode, LeapfrogKeepsTheEnergyAndComesBackToWhereItBegan) {
   const auto turns = [](const Tensor&, const Ball& b) { return Ball{b.speed, -b.height}; };
   const auto energy_after = [&](double t1, ode::Solver solver) {
     const Ball end = ode::ode_solve(turns, Ball{f64(1), f64(0)}, 0, t1, {.solver = solver, .dt = 0.1}).y;
@@ -306,6 +429,12 @@ TEST(Ode, LeapfrogKeepsTheEnergyAndGoesBackTheWayItCame) {
   };
   for (const double t1 : {10., 100., 1000.}) EXPECT_NEAR(energy_after(t1, ode::LeapfrogMidpoint), 1, 0.02);
   EXPECT_GT(energy_after(1000, ode::Midpoint), 1.02);  // grows
+  // There and back: both first steps, which have none before them, leave an error. That of the way there is larger.
+  const ode::Options options{.solver = ode::LeapfrogMidpoint, .dt = 0.1};
+  const Ball there = ode::ode_solve(turns, Ball{f64(1), f64(0)}, 0, 100, options).y;
+  const Ball back = ode::ode_solve(turns, there, 100, 0, options).y;
+  EXPECT_GT(std::hypot(there.height.item<double>() - std::cos(100), there.speed.item<double>() + std::sin(100)), 0.1);
+  EXPECT_LT(std::hypot(back.height.item<double>() - 1, back.speed.item<double>()), 0.005);
 }
 
 TEST(Ode, ImplicitSolversTakeLongStepsOfStiffEquations) {
@@ -361,6 +490,63 @@ TEST(Ode, StatesAreTrees) {
   expect_close(found.ys.position[1], found.y.position, 1e-12);
 }
 
+TEST(Ode, SlopesMayBeIntegers) {
+  const auto fall = [](const Tensor& slope) {
+    return [slope](const Tensor&, const Ball& b) { return Ball{b.speed, slope}; };
+  };
+  for (const Tensor& ten : {rc::tensor(-10), rc::full({}, -10, rc::int32)}) {
+    const auto found = ode::ode_solve(fall(ten), Ball{f64(100), f64(0)}, 0, 1);
+    expect_close(found.y.height, f64(95), 1e-12);
+    expect_close(found.y.speed, f64(-10), 1e-12);
+    const auto down = [&](const Tensor&, const Ball& b, const Tensor&) { return Ball{b.speed, ten}; };
+    expect_close(ode::backsolve(down, Ball{f64(100), f64(0)}, 0, 1, f64(0)).y.height, f64(95), 1e-12);
+  }
+  const auto alone = [](const Tensor&, const Tensor&) { return rc::tensor(-10); };
+  expect_close(ode::ode_solve(alone, f64(1), 0, 1).y, f64(-9), 1e-12);
+  const auto truth = [](const Tensor&, const Ball& b) { return Ball{b.height > 0, b.speed}; };
+  expect_close(ode::ode_solve(truth, Ball{f64(1), f64(0)}, 0, 1).y.height, f64(2), 1e-12);
+  // What an integer of the state gets for a slope does not count.
+  struct Counted {
+    Tensor x, count;
+  };
+  const auto counts = [](const Tensor&, const Counted& c) { return Counted{-c.x, f64(3)}; };
+  const auto found = ode::ode_solve(counts, Counted{f64(1), rc::tensor(7)}, 0, 1);
+  expect_close(found.y.x, f64(std::exp(-1)), 1e-3);
+  EXPECT_EQ(found.y.count.item<int>(), 7);
+}
+
+TEST(Ode, AStartIsANumberOrFloating) {
+  const auto decays = [](const Tensor&, const Tensor& y) { return -y; };
+  const auto decays_by = [](const Tensor&, const Tensor& y, const Tensor& a) { return -a * y; };
+  expect_close(ode::ode_solve(decays, 1, 0, 2).y, f64(std::exp(-2)), 1e-3);
+  expect_close(ode::backsolve(decays_by, 1, 0, 2, f64(1)).y, f64(std::exp(-2)), 1e-3);
+  expect_close(
+      ode::sde_solve(decays, [](const Tensor&, const Tensor& y) { return 0 * y; }, 1, 0, 2, rc::Key(0), {.dt = 1e-3}).y,
+      f64(std::exp(-2)), 1e-2);
+  const Tensor one = rc::tensor(1);
+  const std::string remedy =
+      ": the start i64[] has no unknowns, which are Tensors of a floating dtype; convert what is "
+      "to be found to one";
+  expect_error<rc::TypeError>([&] { ode::ode_solve(decays, one, 0, 2); }, "ode_solve" + remedy, {one});
+  expect_error<rc::TypeError>([&] { ode::backsolve(decays_by, one, 0, 2, f64(1)); }, "backsolve" + remedy, {one});
+  expect_error<rc::TypeError>([&] { ode::sde_solve(decays, decays, one, 0, 2, rc::Key(0), {.dt = 0.1}); },
+                              "sde_solve" + remedy, {one});
+}
+
+TEST(Ode, HalfPrecisionMeetsTolerances) {
+  const auto grows = [](const Tensor&, const Tensor& y) { return 0.1 * y; };
+  const auto found = ode::ode_solve(grows, rc::ones({2}, rc::float16), 0, 1);
+  EXPECT_EQ(found.status.item<int>(), ode::success);
+  expect_values(found.y, {std::exp(0.1), std::exp(0.1)}, 2e-3);
+}
+
+TEST(Ode, AnElementThatStaysZeroMeetsATolerance) {
+  const auto grows = [](const Tensor&, const Tensor& y) { return 0.1 * y; };
+  const auto found = ode::ode_solve(grows, rc::tensor({0., 1.}, rc::float64), 0, 1, {.rtol = 1e-6, .atol = 0});
+  EXPECT_EQ(found.status.item<int>(), ode::success);
+  expect_values(found.y, {0, std::exp(0.1)}, 1e-6);
+}
+
 TEST(Ode, TakesTreesWithoutElements) {
   const auto same = [](const Tensor&, const std::vector<Tensor>& y) { return y; };
   for_each_way([&](const ode::Options& options) {
@@ -394,6 +580,15 @@ TEST(Ode, TimesThatWereNotReachedAreNaN) {
   // 0.1 in float32 is behind 0.1.
   expect_values(isnan(ode::ode_solve(wave, f64(1), 0.1, 0, {.save_at = rc::tensor({0.1F, 0.F})}).ys), {0, 0});
   expect_values(isnan(ode::ode_solve(wave, f64(1), 0, 0.1, {.save_at = rc::tensor({0.F, 0.1F})}).ys), {0, 0});
+  const auto never = [](const Tensor&, const Tensor& y) { return y + 9; };
+  expect_values(isnan(ode::ode_solve(wave, f64(1), 0, 0.1, {.save_at = rc::tensor({0.F, 0.1F})}, {{never}}).ys),
+                {0, 0});
+}
+
+TEST(Ode, TimesToSaveMayBeIntegers) {
+  const ode::Options options{.rtol = 1e-8, .atol = 1e-8, .save_at = rc::arange(3)};
+  const auto found = ode::ode_solve([](const Tensor&, const Tensor& y) { return -y; }, 1.0, -0.5, 2.5, options);
+  expect_values(found.ys, {std::exp(-0.5), std::exp(-1.5), std::exp(-2.5)}, 1e-6);
 }
 
 TEST(Ode, StepsAreNoLongerThanTold) {
@@ -496,6 +691,31 @@ TEST(Ode, TheStatusOfEachExampleIsItsOwn) {
   expect_values(rc::compile([&](const Tensor& x) { return rc::vmap(status)(x); })(starts), expected);
 }
 
+TEST(Ode, WithoutAWayToT1TheStatusSaysSo) {
+  const double nan = std::nan("");
+  const auto status = [](const ode::Number& t0, const ode::Number& t1, const ode::Number& dt) {
+    return ode::ode_solve(wave, f64(1), t0, t1, {.solver = ode::Heun, .dt = dt}).status.item<int>();
+  };
+  for (const ode::Number& dt : {ode::Number(), ode::Number(0.1), ode::Number(f64(0.1))}) {
+    EXPECT_EQ(status(0, nan, dt), ode::not_finite);
+    EXPECT_EQ(status(0, f64(nan), dt), ode::not_finite);
+    EXPECT_EQ(status(nan, 1, dt), ode::not_finite);
+    EXPECT_EQ(status(0, 1, dt), ode::success);
+  }
+  for (const double dt : {-0.1, 0., nan}) EXPECT_EQ(status(0, 1, f64(dt)), ode::not_finite);
+  const auto still = [](const Tensor&, const Tensor& y) { return 0 * y; };
+  EXPECT_EQ(ode::sde_solve(still, still, f64(1), 0, 1, rc::Key(0), {.dt = f64(-0.1)}).status.item<int>(),
+            ode::not_finite);
+}
+
+TEST(Ode, AStepThatIsFarTooLongIsStillOne) {
+  for (const ode::Number& dt : {ode::Number(1e12), ode::Number(f64(1e12))}) {
+    const auto found = ode::ode_solve(wave, f64(1), 0, 1, {.solver = ode::Euler, .dt = dt});
+    EXPECT_EQ(found.steps.item<int>(), 1);
+    EXPECT_EQ(found.y.item<double>(), 2);
+  }
+}
+
 TEST(Ode, ThrowsOnFailureWhereAsked) {
   const auto by = [](const auto& f, const ode::Options& options) {
     return [=](const Tensor& y0) { return ode::ode_solve(f, y0, 0, 2, options).y; };
@@ -520,6 +740,13 @@ TEST(Ode, ErrorsSayWhatToDo) {
                                {y});
   expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.dt = -0.1}); },
                                "ode_solve: dt is -0.100000; it must be positive, also back in time", {y});
+  const Tensor one = f64(1);
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, one, {.dt = std::nan("")}); },
+                               "ode_solve: dt is nan; it must be positive, also back in time", {y, one});
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.first_step = -0.1}); },
+                               "ode_solve: first_step is -0.100000; it must be positive, also back in time", {y});
+  expect_error<rc::ValueError>([&] { ode::ode_solve(wave, y, 0, 1, {.max_step = 0}); },
+                               "ode_solve: max_step is 0.000000; it must be positive, also back in time", {y});
   expect_error<rc::ValueError>(
       [&] { ode::ode_solve([](const Tensor&, const Tensor& x) { return x.sum(); }, y, 0, 1); },
       "ode_solve: the tree is f32[2] in the state, f32[] in what f gives; the shapes must agree", {y});

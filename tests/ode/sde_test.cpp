@@ -52,6 +52,14 @@ TEST(BrownianPath, HasIndependentIncrementsWhoseVarianceIsTheTime) {
     }
 }
 
+TEST(BrownianPath, IsNaNOutsideOfItsTimes) {
+  const ode::BrownianPath forward{.key = rc::Key(0), .t0 = 1, .t1 = 3}, back{.key = rc::Key(0), .t0 = 3, .t1 = 1};
+  for (const ode::BrownianPath& path : {forward, back}) {
+    for (const double t : {0.9, 3.1}) EXPECT_TRUE(isnan(path(t, {2}, rc::float64)).all().item<bool>());
+    for (const double t : {1., 2., 3.}) EXPECT_FALSE(isnan(path(t, {2}, rc::float64)).any().item<bool>());
+  }
+}
+
 TEST(BrownianPath, IsTheSameWhateverIsAsked) {
   const ode::BrownianPath path{.key = rc::Key(1), .t0 = 0, .t1 = 1};
   const Tensor times = rc::linspace(0, 1, 5, rc::float64);

@@ -18,7 +18,8 @@ struct BrownianPath {
   Tensor t0, t1;
   std::int64_t levels = 15;  ///< rounded up to a multiple of 3; at most 48
 
-  /// At a time, 0-dim, between t0 and t1; independent ones in all elements of the shape. It has no derivative by times.
+  /// At a time, 0-dim; independent ones in all elements of the shape. NaN before t0 and after t1. It has no derivative
+  /// by times.
   Tensor operator()(const Tensor& t, const Shape& shape, DType dtype) const;
   Tensor operator()(const Tensor& t, const Shape& shape) const;  ///< in the default dtype
 };

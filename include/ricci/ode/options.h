@@ -37,8 +37,9 @@ struct StepSizes {
 /// Which change of sign counts.
 enum class Crossing : std::uint8_t { any, rising, falling };
 
-/// Of states of the type Y. A solution ends where `condition(t, y)`, 0-dim and real, becomes 0: at the first such time
-/// within a step at whose ends the signs differ. A step in which the sign changes twice may pass over it.
+/// An event of solutions whose state is a Y. A solution ends where `condition(t, y)`, 0-dim and real, becomes 0: at the
+/// first such time within a step at whose ends the signs differ. A step in which the sign changes twice may pass over
+/// it.
 ///   ode::ode_solve(falls, start, 0, 10, {}, {{[](Tensor, Ball b) { return b.height; }, ode::Crossing::falling}})
 template <class Y>
 struct Event {

@@ -10,7 +10,7 @@
 
 namespace ricci::ode {
 
-/// The strong order is that of the error along one path in the step's size, the weak order that of errors of means.
+/// Strong order p: the error at t1 along one path is O(dt^p). Weak order p: the error of means over paths is O(dt^p).
 enum class SdeSolver : std::uint8_t {
   EulerMaruyama,  ///< Itô; strong order 0.5, weak order 1
   Heun,           ///< Stratonovich; strong order 1, weak order 1
@@ -45,8 +45,8 @@ template <class F, class G, class Y>
 Solution<state_t<Y>> sde_solve(const F& drift, const G& diffusion, const Y& y0, const Number& t0, const Number& t1,
                                const Key& key, const SdeOptions& options) {
   using State = state_t<Y>;
-  return of_type<State>(runs::sde_solve(slope_function<State>(drift), slope_function<State>(diffusion),
-                                        tree::any(State(y0)), t0, t1, key, options));
+  return of_type<State>(runs::sde_solve(slope_function<State>(drift), slope_function<State>(diffusion), start_of(y0),
+                                        t0, t1, key, options));
 }
 
 }  // namespace ricci::ode

@@ -34,6 +34,13 @@ Solution<tree::AnyTree> ode_solve(const tree::AnyFunction& f, const tree::AnyTre
 template <class Y>
 using state_t = std::conditional_t<std::is_arithmetic_v<Y>, Tensor, tree::plain_t<Y>>;
 
+/// A start as a state: a number is a double.
+template <class Y>
+tree::AnyTree start_of(const Y& y0) {
+  if constexpr (std::is_arithmetic_v<Y>) return tree::any(Tensor(static_cast<double>(y0)));
+  else return tree::any(state_t<Y>(y0));
+}
+
 /// A function of time and state that gives the state's derivative.
 template <class State, class F>
 tree::AnyFunction slope_function(const F& f) {
@@ -57,12 +64,15 @@ Solution<State> of_type(Solution<tree::AnyTree> found) {
 
 /// The solution of y' = f(t, y), y(t0) = y0 up to t1, which may be before t0. y0: any tree of floating or complex
 /// Tensors; integers and values that are no Tensors stay as they are. `f(t, y)` gives a tree like y; its t is 0-dim, in
-/// y's real dtype. Number is counted in float64.
+/// y's real dtype. Times are counted in float64.
 /// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
 /// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own.
-/// Where f gives NaN for a step that is then rejected, reverse mode gives NaN: 0 times that NaN.
+/// Under derivatives f runs twice for each step that goes by tolerance.
+/// The status is `not_finite` if t0, t1 or a Tensor `dt` is NaN, or this is not positive.
 /// ValueError if f gives another structure or other shapes, if the solver has no estimate of its error and there is no
-/// `dt`, if `save_at` is no vector; TypeError if f gives another dtype, or of a complex state and an implicit solver.
+/// `dt`, if `save_at` is no vector, if a number for `dt`, `first_step` or `max_step` is not positive. TypeError if f
+/// gives a dtype that y's does not hold, if y0 has no unknowns (ricci/tree/unknowns.h), or if the state is complex and
+/// the solver implicit.
 ///   auto solution = ode::ode_solve([](Tensor, Tensor y) { return -y; }, 1.0, 0, 2, {.rtol = 1e-6});
 ///   solution.y                                                                                   // 0.135335 f64[]
 template <class F, class Y>
@@ -73,7 +83,7 @@ Solution<state_t<Y>> ode_solve(const F& f, const Y& y0, const Number& t0, const 
   for (const auto& [condition, crossing] : events)
     any_events.push_back(
         {[condition](const Tensor& t, const tree::AnyTree& y) { return condition(t, y.as<State>()); }, crossing});
-  return of_type<State>(runs::ode_solve(slope_function<State>(f), tree::any(State(y0)), t0, t1, options, any_events));
+  return of_type<State>(runs::ode_solve(slope_function<State>(f), start_of(y0), t0, t1, options, any_events));
 }
 
 }  // namespace ricci::ode
