@@ -33,8 +33,7 @@ std::int64_t most_steps(const Tensor& b, const SolverOptions& options) {
 /// What a loop ended with, whose state has an x, its residual and the steps so far.
 template <class State>
 Counted counted(const State& s, const Tensor& square) {
-  const DType dtype = s.x.dtype();
-  return {s.x, to(s.steps, dtype), to(dot_of(s.residual, s.residual) <= square, dtype)};
+  return {s.x, to(s.steps, float64), to(dot_of(s.residual, s.residual) <= square, float64)};
 }
 
 Tensor preconditioned(const LinearOperator& a, const Tensor& x) { return a.preconditioner ? a.preconditioner(x) : x; }
@@ -209,7 +208,7 @@ struct Beside {
 template <class F>
 LinearFunction one_of(const char* name, const F& all, Tensor Beside::* which, const Type& type) {
   const auto one = [&](const Tensor& v) {
-    const Tensor nothing = zeros_of(type), none_counted = zeros({}, type.dtype);
+    const Tensor nothing = zeros_of(type), none_counted = zeros({}, float64);
     Beside given{nothing, nothing, nothing, none_counted, none_counted};
     given.*which = v;
     return all(given).*which;
@@ -240,7 +239,7 @@ Counted solved(const char* name, Method by, const LinearOperator& a, const Tenso
   if (options.max_steps < 0)
     raise<ValueError>(std::string(name) + ": max_steps is " + std::to_string(options.max_steps) +
                       "; pass the most steps, or 0 for ten for each element of b");
-  const Tensor none_counted = zeros({}, b.dtype());
+  const Tensor none_counted = zeros({}, float64);
   const auto without_derivatives = [](const Tensor& x, const Tensor& steps, const Tensor& converged) {
     return Counted{x, steps.detach(), converged.detach()};
   };

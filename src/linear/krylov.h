@@ -5,7 +5,7 @@
 
 namespace ricci::sparse {
 
-/// A tree of one dtype. What is counted carries no derivative.
+/// A tree of floating numbers. What is counted is float64, which holds any count, and carries no derivative.
 struct Counted {
   Tensor x;
   Tensor steps;      ///< 0-dim

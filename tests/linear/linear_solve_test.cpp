@@ -320,6 +320,12 @@ TEST(LinearSolve, SaysWhatFailed) {
   EXPECT_EQ(
       solvers::linear_solve(stiff, right_side(), {.solver = solvers::cg({.tol = tight})}).steps.item<std::int64_t>(),
       4);
+  // bfloat16 has no number between 300 and 302.
+  const Tensor coarse = rc::ones({2}).to(rc::bfloat16);
+  const auto skewed = [](const Tensor& x) { return rc::stack({x[1], -x[0]}, 0); };  // neither symmetric nor positive
+  const auto cut_off =
+      solvers::linear_solve(skewed, coarse, {.solver = solvers::gmres({.max_steps = 301, .restart = 1})});
+  EXPECT_EQ(cut_off.steps.item<std::int64_t>(), 301);
   // A singular matrix spoils its own example alone, and so does one that is not finite.
   const auto status = [](const Tensor& a, const Tensor& b) {
     return solvers::linear_solve(operators::Matrix{a}, b).status;
