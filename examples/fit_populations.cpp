@@ -4,13 +4,17 @@
 // fails unless it finds the parameters within four of their standard deviations, which the fit gives too.
 #include <ricci/ode.h>
 #include <ricci/ricci.h>
+#include <ricci/solve.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <tuple>
 
 namespace rc = ricci;
 namespace ode = ricci::ode;
+namespace solvers = ricci::solvers;
 using rc::Tensor;
 
 namespace {
@@ -42,27 +46,16 @@ struct Fit {
 
 Fit fitted(const Tensor& start, const Tensor& times, const Tensor& measured) {
   const auto residual = [&](const Tensor& parameters) { return (model(parameters, times) - measured).view({-1}); };
-  const auto system = rc::compile([&](const Tensor& parameters) {
-    const Tensor r = residual(parameters), jacobian = rc::jacfwd(residual)(parameters);  // [2n], [2n, 6]
-    return std::tuple{(r * r).sum(), matmul(jacobian.t(), jacobian), matmul(jacobian.t(), r)};
+  const auto fit = rc::compile([&](const Tensor& from) {
+    const auto found = solvers::least_squares(residual, from);
+    return std::tuple{found, residual(found.value), rc::jacfwd(residual)(found.value)};  // [2n], [2n, 6]
   });
-  Tensor at = start;
-  auto [loss, curvature, slope] = system(at);
-  double damping = 1;
-  for (int step = 1; step <= 50; ++step) {
-    const Tensor diagonal = rc::diag(rc::diagonal(curvature));
-    const Tensor next = at - rc::solve(curvature + damping * diagonal, slope);
-    const auto [next_loss, next_curvature, next_slope] = system(next);
-    const double before = loss.item<double>(), after = next_loss.item<double>();
-    const bool better = after < before;  // NaN is not
-    std::printf("step %2d  sum of squares %9.5f  damping %.0e%s\n", step, after, damping, better ? "" : "  rejected");
-    damping *= better ? 0.1 : 10;
-    if (!better) continue;
-    at = next, loss = next_loss, curvature = next_curvature, slope = next_slope;
-    if (before - after < 1e-9 * before) break;
-  }
-  const double freedom = static_cast<double>(measured.numel() - at.numel()), variance = loss.item<double>() / freedom;
-  return {at, sqrt(variance * rc::diagonal(rc::inverse(curvature))), std::sqrt(variance)};
+  const auto [found, r, jacobian] = fit(start);
+  std::printf("%s after %d steps\n", solvers::text_of(found.status.item<std::int64_t>()).c_str(),
+              found.steps.item<int>());
+  const double freedom = static_cast<double>(measured.numel() - start.numel());
+  const double variance = (r * r).sum().item<double>() / freedom;
+  return {found.value, sqrt(variance * rc::diagonal(rc::inverse(matmul(jacobian.t(), jacobian)))), std::sqrt(variance)};
 }
 
 }  // namespace
