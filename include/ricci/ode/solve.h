@@ -67,7 +67,8 @@ Solution<State> of_type(Solution<tree::AnyTree> found) {
 /// y's real dtype. Times are counted in float64.
 /// Under vmap each example takes its own steps and leaves when it is done. Derivatives by y0, t0, t1 and all that f
 /// captures go through the solver's steps, whose sizes count as constants; the time of an event has its own.
-/// Under derivatives f runs twice for each step that goes by tolerance.
+/// Under derivatives f runs twice for each step that goes by tolerance; in recorded programs in which t0 or t1 is a
+/// Tensor without them too.
 /// The status is `not_finite` if t0, t1 or a Tensor `dt` is NaN, or this is not positive.
 /// ValueError if f gives another structure or other shapes, if the solver has no estimate of its error and there is no
 /// `dt`, if `save_at` is no vector, if a number for `dt`, `first_step` or `max_step` is not positive. TypeError if f
