@@ -122,11 +122,10 @@ Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTre
   const auto as_dtype = [](const Number& time) { return to(time.tensor, float64); };
   const Ends ends = custom_vjp(solve, forward, backward)(start, as_dtype(t0), as_dtype(t1), all_params);
   const Tensor times = options.save_at.defined() ? times_of("backsolve", options.save_at) : zeros({0}, start.dtype());
-  const auto rows = [&](const Tensor& row) { return as_tree(row, y0); };
   return {ends.t,
           as_tree(ends.y, y0),
           times,
-          call::walk(y0).leaves.empty() ? y0 : vmap(rows)(ends.ys),
+          rows_as_trees(ends.ys, y0),
           full({}, -1, int64),
           ends.status,
           ends.steps,

@@ -376,12 +376,6 @@ Tensor values_at(const Shared& p, Progress& s, const Tensor& times) {
   return values;
 }
 
-/// Trees like `like`, of the rows of a matrix.
-tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like) {
-  if (call::walk(like).leaves.empty()) return like;
-  return vmap([&](const Tensor& row) { return as_tree(row, like); })(rows);
-}
-
 /// From y0 on, a vector. `like`: the tree that it stands for.
 Solution<tree::AnyTree> solved(const Shared& p, const Tensor& y0, const tree::AnyTree& like) {
   const Options& options = p->options;

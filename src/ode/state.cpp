@@ -6,7 +6,7 @@
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/ravel.h"
-#include "ricci/transforms/call.h"
+#include "ricci/transforms.h"
 
 namespace ricci::ode {
 namespace {
@@ -26,6 +26,10 @@ void require_derivative(const char* call, const tree::Walk& state, std::size_t i
 tree::AnyTree as_tree(const Tensor& vector, tree::AnyTree like) {
   tree::unravel(vector, call::walk(like));
   return like;
+}
+tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like) {
+  if (call::walk(like).leaves.empty()) return like;
+  return vmap([&](const Tensor& row) { return as_tree(row, like); })(rows);
 }
 
 Tensor slope_vector(const char* call, const tree::AnyTree& slope, const tree::AnyTree& like, DType dtype) {
