@@ -9,7 +9,8 @@
 
 namespace ricci::python {
 
-/// The value that a word stands for. ValueError, which lists the words, for another one; `what` it is in `call`.
+/// The value that a word stands for. Another word is a ValueError that lists the words; `what` names the argument of
+/// `call` that was given.
 template <class E, std::size_t n>
 E word_of(const std::string& given, const std::pair<const char*, E> (&words)[n], const char* call, const char* what) {
   std::string all;

@@ -57,8 +57,8 @@ std::ptrdiff_t count_others(const Program& program) {
 struct Unrolled {
   std::int64_t number, of_lane, of_one;
 };
-/// The ways that are tried. A compiler takes its time for loops that are unrolled, and makes them faster; a reader
-/// wants loops, and products of matrices as such.
+/// The ways that are tried. Loops that are unrolled take longer to compile and run faster. Text in C keeps its loops
+/// and its products of matrices, so that a person can read it.
 std::vector<Unrolled> ways_to_unroll(const Target& target) {
   std::vector<Unrolled> ways;
   if (target.writes_c)

@@ -155,8 +155,9 @@ struct CompiledCall {
 
 }  // namespace
 
-/// A program that draws runs under the transforms around it: they say what its examples draw. A program that prints
-/// becomes part of the program that is recorded, which prints at each call, also where no operand is of the recording.
+/// A program that draws runs under the transforms around it: the transforms say what its examples draw. A program that
+/// prints becomes part of the program that is recorded, which prints at each call, also where no operand is of the
+/// recording.
 Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options) {
   const bool is_recorded = this_thread.recordings_of_programs > 0;
   if ((this_thread.innermost && draws(program)) || (is_recorded && prints(program)))

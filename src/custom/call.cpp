@@ -92,8 +92,8 @@ Tensors operands(const Closure& derived, std::span<const Tensor> inputs, std::sp
 
 std::size_t outputs_of(const Program& f) { return f.body().outputs.size(); }
 
-/// A program is derived anew for each call if it draws or prints: its draws, and the numbers in its lines, are those of
-/// the examples that run.
+/// A program that draws or prints is derived anew for each call: its draws, and the numbers in its lines, belong to the
+/// examples that run in that call.
 Found<Derived> mapped_once(const Program& f, const Flags& is_mapped, const Batch& batch) {
   const Flags none(outputs_of(f), false);
   const MappedExamples examples(batch);

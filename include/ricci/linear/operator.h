@@ -107,7 +107,7 @@ LinearOperator transposed(const LinearOperator& a);
 ///   Tensor m = rc::operators::as_matrix(rc::operators::jacobian(f, x));
 Tensor as_matrix(const LinearOperator& a);
 
-/// A map between trees, as one of the vectors that `ravel` makes of them. X: the tree that it takes.
+/// A map between trees, as a map between the vectors that `ravel` makes of these trees. X: the tree that the map takes.
 template <class X>
 struct OfTrees {
   LinearOperator of_vectors;
