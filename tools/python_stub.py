@@ -3,6 +3,7 @@ built, `ricci._core`, and writes its names, signatures and docs as a stub file. 
 functions carry their signatures in their docs. Start with `module`.
 """
 
+import inspect
 import re
 import sys
 import textwrap
@@ -88,9 +89,10 @@ def of_class(name, cls):
             members += of_function(member, value, "    ")
         elif kind in ("property", "getset_descriptor"):
             members += header(member, "(self) -> Any", ["@property"], "    ") + body(value.__doc__, "    ")
-        elif kind in ("method_descriptor", "wrapper_descriptor"):
-            doc = value.__doc__ if kind == "method_descriptor" else None
-            members += header(member, "(self, *args: Any, **kwargs: Any) -> Any", [], "    ") + body(doc, "    ")
+        elif kind == "method_descriptor":
+            members += header(member, f"{inspect.signature(value)} -> Any", [], "    ") + body(value.__doc__, "    ")
+        elif kind == "wrapper_descriptor":
+            members += header(member, "(self, *args: Any, **kwargs: Any) -> Any", [], "    ") + body(None, "    ")
     return text + (members or "    ...\n")
 
 

@@ -14,9 +14,9 @@ from importlib import import_module as _import_module
 from . import _core
 from ._core import *  # noqa: F403
 from ._core import Passing as _Passing  # noqa: F401: a C++ exception on its way through Python
+from ._core import __version__  # noqa: F401
 from ._custom import Function, VmapInfo, once_differentiable
 from ._files import load, save
-from ._ragged import Ragged
 from ._words import channels_last, channels_last_3d, contiguous_format, preserve_format, strided  # noqa: F401
 
 _core.set_package(_os.path.dirname(_os.path.abspath(__file__)))
@@ -35,8 +35,30 @@ def rebuild_tensor(elements, shape, dtype):
     return _core.rebuild_tensor(elements, shape, dtype)
 
 
-from . import debug, linalg, nn, ode, optim, sample, solvers, sparse, special  # noqa: E402, F401: spaces of names
+# Imported when they are first asked for: most programs need few of them, and `dataclasses` alone takes longer than all
+# else here.
+_later = {
+    name: name
+    for name in "debug distributions fft linalg linear nn ode optim sample solvers sparse special torch_func".split()
+} | {"func": "torch_func"}
+del fft, linear  # noqa: F821: the operations, which the spaces of these names are too
 
-# In place of the operations of these names, which they are too.
-fft, linear = _import_module(".fft", __name__), _import_module(".linear", __name__)
-from . import torch_func as func  # noqa: E402: it is written with what stands above
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import debug, distributions, fft, linalg, linear, nn, ode, optim, sample, solvers, sparse, special  # noqa: F401
+    from . import torch_func as func  # noqa: F401
+    from ._ragged import Ragged  # noqa: F401
+
+
+def __getattr__(name):
+    if name == "Ragged":
+        found = _import_module("._ragged", __name__).Ragged
+    elif name in _later:
+        found = _import_module("." + _later[name], __name__)
+    else:
+        raise AttributeError(f"module 'ricci' has no attribute '{name}'")
+    return globals().setdefault(name, found)
+
+
+def __dir__():
+    return sorted({*globals(), *_later, "Ragged"} - {"TYPE_CHECKING"})

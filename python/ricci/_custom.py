@@ -1,15 +1,14 @@
 """Operations with rules of their own, as torch.autograd.Function."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 from . import _core
 
 
-class VmapInfo(NamedTuple):
-    """What a vmap rule is told."""
+class VmapInfo(namedtuple("VmapInfo", ("batch_size", "randomness"))):
+    """What a vmap rule is told: an int, and "error", "different" or "same"."""
 
-    batch_size: int
-    randomness: str
+    __slots__ = ()
 
 
 class Function:

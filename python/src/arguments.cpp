@@ -32,6 +32,12 @@ Argnums argnums_from(nb::handle o, const char* transform) {
   return result;
 }
 
+nb::object object_of(const Argnums& argnums) {
+  nb::list list;
+  for (const int number : argnums.numbers) list.append(number);
+  return argnums.is_single ? nb::object(list[0]) : nb::object(nb::tuple(list));
+}
+
 std::vector<int> positions(const Argnums& argnums, std::size_t count, const char* transform) {
   std::vector<int> found;
   const int n = static_cast<int>(count);

@@ -18,8 +18,12 @@ runs::Place place_here();
 struct Argnums {
   std::vector<int> numbers;
   bool is_single = true;
+
+  bool is_first() const { return is_single && numbers[0] == 0; }  ///< as where none are given
 };
 Argnums argnums_from(nb::handle o, const char* transform);
+/// As they were given.
+nb::object object_of(const Argnums& argnums);
 /// As positions among `count` arguments. IndexError for one out of range, ValueError for one named twice.
 std::vector<int> positions(const Argnums& argnums, std::size_t count, const char* transform);
 
@@ -70,10 +74,30 @@ PyType_Slot* holds() {
   return slots;
 }
 
-/// Adds what every transformed function has: its function as `__wrapped__`, and its name.
+/// How a transformed function was made, for its text and its pickle: what the module calls the transform, the function,
+/// and those options that are not the usual ones.
+struct Recipe {
+  const char* transform;
+  nb::object f;
+  nb::dict options = {};
+
+  template <class T, class U>
+  void tell(const char* option, const T& value, const U& usual) {
+    if (!(value == usual)) options[option] = value;
+  }
+  /// Calls a function of python/ricci/_functions.py.
+  nb::object told_to(const char* function, auto&&... before) const {
+    return nb::module_::import_("ricci._functions").attr(function)(before..., transform, f, options);
+  }
+};
+
+/// Adds what every transformed function has: its function as `__wrapped__`, its name, and from `recipe()` its text and
+/// its pickle.
 template <class C>
 void show_function(nb::class_<C>& c) {
   c.def_prop_ro("__wrapped__", [](const C& t) { return t.f; });
+  c.def("__repr__", [](const C& t) { return t.recipe().told_to("shown"); });
+  c.def("__reduce__", [](nb::handle t) { return nb::cast<const C&>(t).recipe().told_to("reduced", t); });
   c.def("__getattr__", [](const C& t, nb::handle name) {
     const auto text = nb::cast<std::string>(name);
     if (text == "__name__" || text == "__qualname__" || text == "__doc__") return nb::object(t.f.attr(name));

@@ -427,7 +427,8 @@ PyTypeObject* make_operation_type() {
                                      {"__qualname__", get_name, nullptr, nullptr, nullptr},
                                      {"__doc__", get_doc, nullptr, nullptr, nullptr},
                                      {}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nFor pickle."},
+                                  {}};
   static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
                                 {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                 {Py_tp_descr_get, reinterpret_cast<void*>(bind_to)},
@@ -746,12 +747,15 @@ PyObject* Call::end_same(std::size_t i) {
   return o && is_tensor(o) ? Py_NewRef(o) : wrap(tensor(i));
 }
 
+const char* word_of(Randomness randomness) {
+  constexpr const char* words[] = {"error", "different", "same"};
+  return words[static_cast<int>(randomness)];
+}
 Randomness randomness_from(nb::handle o) {
   const char* const name = PyUnicode_Check(o.ptr()) ? PyUnicode_AsUTF8(o.ptr()) : "";
   const std::string_view text = name ? name : "";
-  if (text == "error") return Randomness::error;
-  if (text == "different") return Randomness::different;
-  if (text == "same") return Randomness::same;
+  for (const Randomness randomness : {Randomness::error, Randomness::different, Randomness::same})
+    if (text == word_of(randomness)) return randomness;
   throw ValueError("randomness must be \"error\", \"different\" or \"same\", not " +
                    nb::cast<std::string>(nb::repr(o)));
 }

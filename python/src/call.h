@@ -213,6 +213,7 @@ nb::object make_result_type(ResultType& result);
 bool index_from(PyObject* o, std::vector<Index>& into);
 /// `error`, `different` or `same`; TypeError else.
 Randomness randomness_from(nb::handle o);
+const char* word_of(Randomness randomness);
 /// Generators, made in random.cpp. Null where it is none.
 Generator* generator_from(PyObject* o);
 /// The data of a Key; undefined where it is none.

@@ -28,6 +28,12 @@ struct Differentiated {
     constexpr const char* names[] = {"grad", "grad_and_value", "value_and_grad"};
     return names[static_cast<int>(gives)];
   }
+  Recipe recipe() const {
+    Recipe r{name(), f};
+    if (!argnums.is_first()) r.options["argnums"] = object_of(argnums);
+    r.tell("has_aux", has_aux, false);
+    return r;
+  }
 
   nb::object operator()(nb::args given, nb::kwargs named) const {
     Arguments arguments(given);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "arguments.h"
+#include "call.h"
 #include "callback.h"
 #include "ricci/custom_derivatives.h"
 #include "ricci/function.h"
@@ -126,9 +127,8 @@ class Rules final : public function::Rules {
       const auto& tree = argument.as<Tree>();
       in_dims.append(tree.leaves.empty() ? nb::none() : rebuild_with(tree, dim_of_leaf));
     }
-    constexpr const char* modes[] = {"error", "different", "same"};
     const nb::object told = nb::module_::import_("ricci").attr("VmapInfo")(static_cast<std::int64_t>(info.batch_size),
-                                                                           modes[static_cast<int>(info.randomness)]);
+                                                                           word_of(info.randomness));
     const nb::object all =
         nb::steal(PySequence_Concat(nb::make_tuple(told, nb::tuple(in_dims)).ptr(), tuple_of(arguments).ptr()));
     const nb::object returned = python::call(cls().attr("vmap"), all);
@@ -263,6 +263,11 @@ class Backward {
 
 struct PythonCustomVjp {
   nb::object f, forward, backward;
+  Recipe recipe() const {
+    Recipe r{"custom_vjp", f};
+    r.options["fwd"] = forward, r.options["bwd"] = backward;
+    return r;
+  }
   nb::object operator()(nb::args given) const {
     const Tree arguments = tree_of(given);
     const auto custom =
@@ -287,6 +292,11 @@ class JvpRule {
 
 struct PythonCustomJvp {
   nb::object f, rule;
+  Recipe recipe() const {
+    Recipe r{"custom_jvp", f};
+    r.options["rule"] = rule;
+    return r;
+  }
   nb::object operator()(nb::args given) const {
     return given_back(ricci::custom_jvp(Callback(f, "custom_jvp", true), JvpRule(rule))(tree_of(given)));
   }
@@ -294,6 +304,7 @@ struct PythonCustomJvp {
 
 struct PythonCheckpoint {
   nb::object f;
+  Recipe recipe() const { return {"checkpoint", f}; }
   nb::object operator()(nb::args given) const {
     return given_back(ricci::checkpoint(Callback(f, "checkpoint", true))(tree_of(given)));
   }

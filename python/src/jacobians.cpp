@@ -2,7 +2,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <string_view>
+
 #include "arguments.h"
+#include "call.h"
 #include "transforms.h"
 
 namespace ricci::python {
@@ -18,6 +21,20 @@ struct Jacobian {
   const char* name;
   runs::Place where;
   bool shown = true;
+
+  Recipe recipe() const {
+    const bool is_hessian = std::string_view(name) == "hessian";
+    if (is_hessian && shown) return nb::cast<const Jacobian&>(f).told_as("hessian");
+    return told_as(is_hessian ? "jacrev" : name);
+  }
+  Recipe told_as(const char* transform) const {
+    Recipe r{transform, f};
+    if (!argnums.is_first()) r.options["argnums"] = object_of(argnums);
+    r.tell("has_aux", has_aux, false);
+    if (options.chunk_size) r.options["chunk_size"] = *options.chunk_size;
+    r.tell("randomness", std::string(word_of(options.randomness)), word_of(JacobianOptions().randomness));
+    return r;
+  }
 
   nb::object operator()(nb::args given, nb::kwargs keywords) const {
     const Arguments original(given);

@@ -34,6 +34,21 @@ void make_operations(nb::module_& m) {
   m.attr("operations") = nb::tuple(names);
 }
 
+/// Lets inspect.signature read functions, methods and operations: python/ricci/_functions.py.
+void add_signatures(nb::module_& m) {
+  const nb::object read = nb::cpp_function([](nb::handle function) {
+    return nb::module_::import_("ricci._functions").attr("signature_of")(function);
+  });
+  const nb::object property = nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(read);
+  const nb::handle generator = m.attr("Generator");
+  for (const nb::object& one : {nb::object(m.attr("vmap")), nb::object(generator.attr("seed")),
+                                nb::object(generator(0).attr("seed")), nb::object(m.attr("sin"))}) {
+    PyTypeObject* const type = Py_TYPE(one.ptr());
+    if (PyDict_SetItemString(type->tp_dict, "__signature__", property.ptr()) != 0) throw nb::python_error();
+    PyType_Modified(type);
+  }
+}
+
 }  // namespace
 }  // namespace ricci::python
 
@@ -64,4 +79,7 @@ NB_MODULE(_core, m) {
   make_sample(m);
   make_solvers(m);
   make_debug(m);
+  make_distributions(m);
+  add_signatures(m);
+  m.attr("__version__") = RICCI_VERSION;
 }

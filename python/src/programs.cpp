@@ -33,6 +33,7 @@ struct Traced {
   nb::object f;
   runs::Place where;
 
+  Recipe recipe() const { return {"trace", f}; }
   Program operator()(nb::args arguments, nb::kwargs named) const {
     Tree shown = tree_of(arguments);
     runs::TraceRun run(where);
@@ -83,7 +84,13 @@ struct PythonCompiled {
   nb::object f;
   runs::Place where;
   std::shared_ptr<compiled::Function> function;
+  bool check = false;
 
+  Recipe recipe() const {
+    Recipe r{"compile", f};
+    r.tell("check", check, false);
+    return r;
+  }
   nb::object operator()(nb::args arguments, nb::kwargs named) const {
     std::vector<PyObject*> known;
     return with_plan(arguments, named, &known, [&](compiled::CallRun& run, Tree& given) {
@@ -170,7 +177,14 @@ void make_programs(nb::module_& m) {
           "captured", [](const Program& p) { return list_of(p.captured()); }, "The Tensors that it captured.")
       .def_prop_ro("inputs", &Program::inputs, "How many inputs it has.")
       .def_prop_ro("equations", &Program::equations, "How many equations it has.")
-      .def("__repr__", [](const Program& p) { return text_of(p); });
+      .def("__repr__", [](const Program& p) { return text_of(p); })
+      .def("__reduce__", [](const Program& p) {
+        const std::string text = text_of(p);
+        const std::vector<Tensor> captured = p.captured();
+        parse_program(text, captured);  // so that what cannot be read back is an error now
+        return nb::make_tuple(nb::module_::import_("ricci._functions").attr("program_of"),
+                              nb::make_tuple(text, nb::tuple(list_of(captured))));
+      });
   m.def(
       "parse_program",
       [](const std::string& text, nb::handle captured) { return parse_program(text, tensors_of(captured)); },
@@ -230,7 +244,7 @@ void make_programs(nb::module_& m) {
         require_function(f, "compile");
         const runs::Place where = place_here();
         const CompileOptions options{.check = check};
-        return PythonCompiled{std::move(f), where, compiled::make_function(where.file, where.line, options)};
+        return PythonCompiled{std::move(f), where, compiled::make_function(where.file, where.line, options), check};
       },
       nb::arg("func"), nb::kw_only(), nb::arg("check") = false,
       "The function, transforms included, made into a plan at its first call for a signature: the containers of the "

@@ -71,6 +71,13 @@ void make_random(nb::module_& m) {
             return self;
           },
           nb::arg("state"), "What is drawn next is what was drawn next when get_state gave the state.")
+      .def("__reduce__",
+           [](const Generator& g) {
+             return nb::make_tuple(nb::module_::import_("ricci._functions").attr("generator_at"),
+                                   nb::make_tuple(tensor_of_state(g.get_state())));
+           })
+      .def("__repr__",
+           [](const Generator& g) { return "Generator(seed=" + std::to_string(g.seed()) + ")"; })
       .def("__copy__", [](const Generator& g) { return Generator(g); })
       .def("__deepcopy__", [](const Generator& g, nb::handle) { return Generator(g); });
   m.def(

@@ -568,19 +568,22 @@ void sharing_slots(std::vector<PyType_Slot>& slots) {
   slots.push_back({Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)});
 }
 
-void sharing_methods(std::vector<PyMethodDef>& methods) {
+std::vector<Method> sharing_methods() {
   const auto named = [](auto* f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); };
-  methods.push_back({"__array__", named(to_array), METH_VARARGS | METH_KEYWORDS, nullptr});
-  methods.push_back({"numpy", to_numpy, METH_NOARGS,
-                     "A NumPy array of the elements, without a copy; it can be written where the memory was lent by "
-                     "from_numpy or from_dlpack, and else shows the elements as they are now."});
-  methods.push_back(
-      {"new_tensor", named(new_tensor), METH_VARARGS | METH_KEYWORDS,
-       "new_tensor(data, *, dtype=None): a copy of numbers or lists of them, in this Tensor's dtype unless "
-       "another one is given."});
-  methods.push_back({"__dlpack__", named(to_dlpack), METH_VARARGS | METH_KEYWORDS, nullptr});
-  methods.push_back({"__dlpack_device__", dlpack_device, METH_NOARGS, nullptr});
-  methods.push_back({"__reduce__", reduce, METH_NOARGS, nullptr});
+  constexpr int by_name = METH_VARARGS | METH_KEYWORDS;
+  return {
+      {"__array__", named(to_array), by_name, "dtype=None, copy=None", "As numpy, for NumPy's functions."},
+      {"numpy", to_numpy, METH_NOARGS, "",
+       "A NumPy array of the elements, without a copy; it can be written where the memory was lent by from_numpy or "
+       "from_dlpack, and else shows the elements as they are now."},
+      {"new_tensor", named(new_tensor), by_name,
+       "data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=None",
+       "A copy of numbers or lists of them, in this Tensor's dtype unless another one is given."},
+      {"__dlpack__", named(to_dlpack), by_name, "*, stream=None, max_version=None, dl_device=None, copy=None",
+       "The memory for other libraries."},
+      {"__dlpack_device__", dlpack_device, METH_NOARGS, "", "Where the memory is."},
+      {"__reduce__", reduce, METH_NOARGS, "", "For pickle."},
+  };
 }
 
 void make_sharing(nb::module_& m) {

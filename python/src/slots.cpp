@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstring>
+#include <deque>
 
 #include "call.h"
 #include "device.h"
@@ -304,6 +305,20 @@ PyObject* format(PyObject* x, PyObject* spec) noexcept {
     return PyObject_Format(number.ptr(), spec);
   });
 }
+PyObject* rounded(PyObject* x, PyObject* const* args, Py_ssize_t count) noexcept {
+  return guarded([&] {
+    std::int64_t digits = 0;
+    if (count > 1 || (count == 1 && args[0] != Py_None && !int_from(args[0], digits)))
+      throw TypeError("round: the number of digits must be an int, or be left out");
+    return wrap(tensor_of(x).round(digits));
+  });
+}
+PyObject* show_html(PyObject* x, PyObject*) noexcept {
+  return guarded([&] {
+    const nb::object table = nb::module_::import_("ricci._html").attr("of_tensor");
+    return table(nb::handle(x)).release().ptr();
+  });
+}
 PyObject* as_complex(PyObject* x, PyObject*) noexcept {
   return guarded([&] {
     const auto z = tensor_of(x).item<std::complex<double>>();
@@ -416,49 +431,64 @@ std::vector<PyType_Slot> tensor_slots() {
   return slots;
 }
 
+namespace {
+
+/// As Python wants it: a doc whose first line is the signature.
+PyMethodDef defined(const Method& m) {
+  static std::deque<std::string> docs;
+  const bool has_arguments = *m.arguments != 0;
+  docs.push_back(std::string(m.name) + "($self, " + (has_arguments ? m.arguments : "/") + ")\n--\n\n" + m.doc);
+  return {m.name, m.function, m.flags, docs.back().c_str()};
+}
+
+}  // namespace
+
 PyMethodDef* tensor_methods() {
   const auto named = [](auto* f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); };
   constexpr int by_name = METH_VARARGS | METH_KEYWORDS;
-  static std::vector<PyMethodDef> methods = {
-      {"bool", named(in_dtype<DType::boolean>), by_name, "x.to(rc.bool)."},
-      {"byte", named(in_dtype<DType::uint8>), by_name, "x.to(rc.uint8)."},
-      {"char", named(in_dtype<DType::int8>), by_name, "x.to(rc.int8)."},
-      {"short", named(in_dtype<DType::int16>), by_name, "x.to(rc.int16)."},
-      {"int", named(in_dtype<DType::int32>), by_name, "x.to(rc.int32)."},
-      {"long", named(in_dtype<DType::int64>), by_name, "x.to(rc.int64)."},
-      {"half", named(in_dtype<DType::float16>), by_name, "x.to(rc.float16)."},
-      {"bfloat16", named(in_dtype<DType::bfloat16>), by_name, "x.to(rc.bfloat16)."},
-      {"float", named(in_dtype<DType::float32>), by_name, "x.to(rc.float32)."},
-      {"double", named(in_dtype<DType::float64>), by_name, "x.to(rc.float64)."},
-      {"cfloat", named(in_dtype<DType::complex64>), by_name, "x.to(rc.complex64)."},
-      {"cdouble", named(in_dtype<DType::complex128>), by_name, "x.to(rc.complex128)."},
-      {"cpu", named(to_processor), by_name, "The Tensor itself, which lies there."},
+  static const Method own[] = {
+      {"bool", named(in_dtype<DType::boolean>), by_name, "*, memory_format=None", "x.to(rc.bool)."},
+      {"byte", named(in_dtype<DType::uint8>), by_name, "*, memory_format=None", "x.to(rc.uint8)."},
+      {"char", named(in_dtype<DType::int8>), by_name, "*, memory_format=None", "x.to(rc.int8)."},
+      {"short", named(in_dtype<DType::int16>), by_name, "*, memory_format=None", "x.to(rc.int16)."},
+      {"int", named(in_dtype<DType::int32>), by_name, "*, memory_format=None", "x.to(rc.int32)."},
+      {"long", named(in_dtype<DType::int64>), by_name, "*, memory_format=None", "x.to(rc.int64)."},
+      {"half", named(in_dtype<DType::float16>), by_name, "*, memory_format=None", "x.to(rc.float16)."},
+      {"bfloat16", named(in_dtype<DType::bfloat16>), by_name, "*, memory_format=None", "x.to(rc.bfloat16)."},
+      {"float", named(in_dtype<DType::float32>), by_name, "*, memory_format=None", "x.to(rc.float32)."},
+      {"double", named(in_dtype<DType::float64>), by_name, "*, memory_format=None", "x.to(rc.float64)."},
+      {"cfloat", named(in_dtype<DType::complex64>), by_name, "*, memory_format=None", "x.to(rc.complex64)."},
+      {"cdouble", named(in_dtype<DType::complex128>), by_name, "*, memory_format=None", "x.to(rc.complex128)."},
+      {"cpu", named(to_processor), by_name, "*, memory_format=None", "The Tensor itself, which lies there."},
       {"requires_grad_", named(requires_grad_), by_name,
-       "An error that names rc.grad and rc.Tape, unless False is given."},
+       "requires_grad=True", "An error that names rc.grad and rc.Tape, unless False is given."},
       {"item", method_item, METH_NOARGS,
-       "The one element, as a Python number. ValueError if there is not exactly one."},
-      {"tolist", to_list, METH_NOARGS, "The elements as Python numbers in nested lists."},
-      {"dim", dim, METH_NOARGS, "The number of axes."},
-      {"numel", numel, METH_NOARGS, "The number of elements."},
-      {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(size)), METH_FASTCALL | METH_KEYWORDS,
-       "size(): the shape; size(dim): the size along an axis."},
-      {"stride", stride, METH_NOARGS, "The strides, in elements."},
-      {"is_contiguous", named(is_contiguous), by_name,
+       "", "The one element, as a Python number. ValueError if there is not exactly one."},
+      {"tolist", to_list, METH_NOARGS, "", "The elements as Python numbers in nested lists."},
+      {"dim", dim, METH_NOARGS, "", "The number of axes."},
+      {"numel", numel, METH_NOARGS, "", "The number of elements."},
+      {"size", named(size), METH_FASTCALL | METH_KEYWORDS,
+       "dim=None", "size(): the shape; size(dim): the size along an axis."},
+      {"stride", stride, METH_NOARGS, "", "The strides, in elements."},
+      {"is_contiguous", named(is_contiguous), by_name, "*, memory_format=None",
        "Whether the elements lie in row-major order; with memory_format=rc.channels_last, with axis 1 as the last."},
-      {"is_same", is_same, METH_O, "Whether this is the same tensor, not an equal one."},
-      {"is_floating_point", is_floating_point, METH_NOARGS, nullptr},
-      {"is_complex", is_complex_, METH_NOARGS, nullptr},
-      {"__copy__", copy, METH_NOARGS, nullptr},
-      {"__deepcopy__", copy, METH_O, nullptr},
-      {"__format__", format, METH_O, nullptr},
-      {"__complex__", as_complex, METH_NOARGS, nullptr},
+      {"is_same", is_same, METH_O, "other, /", "Whether this is the same tensor, not an equal one."},
+      {"is_floating_point", is_floating_point, METH_NOARGS, "", "Whether the elements are floating numbers."},
+      {"is_complex", is_complex_, METH_NOARGS, "", "Whether the elements are complex numbers."},
+      {"__round__", named(rounded), METH_FASTCALL, "digits=0, /", "round(x): rc.round(x, decimals=digits)."},
+      {"_repr_html_", show_html, METH_NOARGS, "", "What notebooks show."},
+      {"__copy__", copy, METH_NOARGS, "", "A copy."},
+      {"__deepcopy__", copy, METH_O, "memo, /", "A copy."},
+      {"__format__", format, METH_O, "spec, /", "The text of the one element in this form."},
+      {"__complex__", as_complex, METH_NOARGS, "", "The one element."},
   };
-  static const bool shares = [] {
-    sharing_methods(methods);
-    methods.push_back({});
-    return true;
+  static std::vector<PyMethodDef> methods = [] {
+    std::vector<PyMethodDef> all;
+    for (const Method& m : own) all.push_back(defined(m));
+    for (const Method& m : sharing_methods()) all.push_back(defined(m));
+    all.push_back({});
+    return all;
   }();
-  (void)shares;
   return methods.data();
 }
 

@@ -8,12 +8,21 @@
 
 namespace ricci::python {
 
+/// `arguments`: those behind self, as inspect.signature shows them.
+struct Method {
+  const char* name;
+  PyCFunction function;
+  int flags;
+  const char* arguments;
+  const char* doc;
+};
+
 std::vector<PyType_Slot> tensor_slots();
 PyMethodDef* tensor_methods();
 PyGetSetDef* tensor_properties();
 
 // sharing.cpp
 void sharing_slots(std::vector<PyType_Slot>& slots);
-void sharing_methods(std::vector<PyMethodDef>& methods);
+std::vector<Method> sharing_methods();
 
 }  // namespace ricci::python

@@ -46,6 +46,7 @@ nb::class_<With<Guard>> make_scope(nb::module_& m, const char* name, const char*
 /// What `@rc.no_grad()` makes of a function.
 struct WithoutDerivatives {
   nb::object f;
+  Recipe recipe() const { return {"no_grad", f}; }
   nb::object operator()(nb::args arguments, nb::kwargs named) const {
     const no_grad guard;
     return call(f, arguments, named);

@@ -20,5 +20,6 @@ void make_solvers(nanobind::module_& m);      // solvers.cpp
 void make_linear(nanobind::module_& m);       // linear.cpp
 void make_sample(nanobind::module_& m);       // sample.cpp
 void make_debug(nanobind::module_& m);        // debug.cpp
+void make_distributions(nanobind::module_& m);  // distributions.cpp
 
 }  // namespace ricci::python

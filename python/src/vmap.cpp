@@ -23,6 +23,22 @@ struct Vmapped {
   runs::Place where;
   nb::object in_keys = {}, out_keys = {};  // the dims, where they hold dicts
 
+  Recipe recipe() const {
+    Recipe r{with_index ? "vmap_with_index" : "vmap", f};
+    const VmapOptions usual;
+    const auto tell_dims = [&](const char* name, const nb::object& keys, const Dims& dims) {
+      const nb::object given = keys.is_valid() ? keys : dims_to(dims);
+      if (!given.equal(nb::int_(0))) r.options[name] = given;
+    };
+    tell_dims("in_dims", in_keys, options.in_dims);
+    if (is_ragged) r.options["out_dims"] = nb::cast(RaggedMark());
+    else tell_dims("out_dims", out_keys, options.out_dims);
+    r.tell("randomness", std::string(word_of(options.randomness)), word_of(usual.randomness));
+    if (options.chunk_size) r.options["chunk_size"] = *options.chunk_size;
+    if (options.lanes == Lanes::split) r.options["lanes"] = "split";
+    r.tell("max_groups", options.max_groups, usual.max_groups);
+    return r;
+  }
   nb::object operator()(nb::args arguments, nb::kwargs named) const {
     std::vector<PyObject*> known;
     const Tree given = tree_of(arguments, nullptr, &known);

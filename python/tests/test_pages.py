@@ -45,6 +45,10 @@ def test_the_programs_of_the_page_print_what_it_says(source):
     expect_what_is_promised(page)
 
 
+def test_the_program_of_the_page_on_distributions_prints_what_it_says(source):
+    expect_what_is_promised((source / "docs/15-distributions.md").read_text())
+
+
 def test_the_program_of_the_page_on_optimisers_prints_what_it_says(source):
     expect_what_is_promised((source / "docs/16-optimisers.md").read_text())
 
@@ -59,6 +63,8 @@ def test_the_program_of_the_page_on_solvers_prints_what_it_says(source):
 
 def test_the_program_of_the_page_on_linear_operators_prints_what_it_says(source):
     expect_what_is_promised((source / "docs/20-linear-operators.md").read_text())
+
+
 def test_the_program_of_the_page_on_differential_equations_prints_what_it_says(source):
     expect_what_is_promised((source / "docs/19-differential-equations.md").read_text())
 
