@@ -35,7 +35,11 @@ bool is_equal(const T& a, nb::handle b) {
 std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor.to_vector<std::int64_t>(); }
 
 constexpr std::pair<const char*, ColorMode> modes[] = {
-    {"both", ColorMode::both}, {"columns", ColorMode::columns}, {"rows", ColorMode::rows}, {"star", ColorMode::star}};
+    {"both", ColorMode::both},
+    {"columns", ColorMode::columns},
+    {"rows", ColorMode::rows},
+    {"star", ColorMode::star},
+    {"acyclic", ColorMode::acyclic}};
 constexpr std::pair<const char*, ColorOrder> orders[] = {{"natural", ColorOrder::natural},
                                                          {"largest_first", ColorOrder::largest_first},
                                                          {"smallest_last", ColorOrder::smallest_last}};
@@ -79,8 +83,8 @@ void make_patterns(nb::module_& m) {
                                 .order = word_of(order, orders, "color", "order")});
       },
       nb::arg("sparsity"), nb::arg("mode") = "both", nb::arg("order") = "largest_first",
-      "Which columns (forward mode), rows (reverse mode) or both one derivative finds together; \"star\" for "
-      "Hessians.");
+      "Which columns (forward mode), rows (reverse mode) or both one derivative finds together; \"star\" and "
+      "\"acyclic\" for Hessians.");
 }
 
 void make_derivatives_of_vectors(nb::module_& m) {

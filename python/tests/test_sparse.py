@@ -151,7 +151,7 @@ def test_errors():
         sparse.Analysis(rc.ones(3))
     with pytest.raises(rc.ValueError, match="at row 0, column 0 is zero"):
         sparse.solve(sparse.Sparse(sparse.Sparsity(1, 1, rc.tensor([0, 1]), rc.tensor([0])), rc.zeros(1)), rc.ones(1))
-    with pytest.raises(rc.ValueError, match='the mode is "all"; it must be one of both, columns, rows, star'):
+    with pytest.raises(rc.ValueError, match='the mode is "all"; it must be one of both, columns, rows, star, acyclic'):
         sparse.color(sparse.jacobian_sparsity(stencil, X), "all")
     with pytest.raises(rc.IndexError, match="nonzero at row 0, column 5"):
         sparse.Sparsity(1, 2, rc.tensor([0, 1]), rc.tensor([5]))

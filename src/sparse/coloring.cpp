@@ -193,20 +193,43 @@ Split fewest_split(const Sparsity& matrix, ColorOrder order) {
   return std::move(*best);
 }
 
-/// Star coloring: each path of four vertices has three colors, so that two colors form stars.
-class Stars {
- public:
-  Stars(const Sparsity& edges) : edges_(edges), color_(at(edges.rows()), -1), star_(at(edges.nnz()), -1) {
-    // The same edge from its other end.
+/// A symmetric matrix whose vertices get colors, one after the other.
+class ColoredEdges {
+ protected:
+  explicit ColoredEdges(const Sparsity& edges) : edges_(edges), color_(at(edges.rows()), -1) {
     Numbers next(edges.crow().begin(), edges.crow().end() - 1);
     for (const std::int64_t j : edges.col()) across_.push_back(next[at(j)]++);
   }
+  /// f(neighbour, edge) for the neighbours that have colors.
+  template <class F>
+  void each_colored(std::int64_t v, const F& f) const {
+    for (std::int64_t k = edges_.crow()[at(v)]; k < edges_.crow()[at(v + 1)]; ++k)
+      if (const std::int64_t w = edges_.col()[at(k)]; w != v && color_[at(w)] >= 0) f(w, k);
+  }
+  /// One number for an edge and for the same edge from its other end.
+  std::int64_t one_of(std::int64_t edge) const { return std::min(edge, across_[at(edge)]); }
+  /// The first color that v does not have in `forbidden`.
+  std::int64_t give_color(std::int64_t v, const Numbers& forbidden) {
+    std::int64_t& color = color_[at(v)] = 0;
+    while (forbidden[at(color)] == v) ++color;
+    colors_ = std::max(colors_, color + 1);
+    return color;
+  }
+
+  const Sparsity& edges_;
+  Numbers color_, across_;
+  std::int64_t colors_ = 0;
+};
+
+/// Star coloring: each path of four vertices has three colors, so that two colors form stars.
+class Stars : ColoredEdges {
+ public:
+  explicit Stars(const Sparsity& edges) : ColoredEdges(edges), star_(at(edges.nnz()), -1) {}
 
   Colored color(const Numbers& order) {
     const auto n = at(edges_.rows());
     Numbers forbidden(n + 1, -1), treated(n, -1);
     std::vector<std::pair<std::int64_t, std::int64_t>> first(n + 1, {-1, -1});  // by color: a vertex, its edge there
-    std::int64_t colors = 0;
     for (const std::int64_t v : order) {
       allow_interruption();
       const auto treat = [&](std::int64_t w) {
@@ -228,23 +251,14 @@ class Stars {
           });
         }
       });
-      std::int64_t color = 0;
-      while (forbidden[at(color)] == v) ++color;
-      color_[at(v)] = color;
-      colors = std::max(colors, color + 1);
+      give_color(v, forbidden);
       join_stars(v, first);
     }
-    return {std::move(color_), colors};
+    return {std::move(color_), colors_};
   }
 
  private:
-  /// f(neighbour, edge) for the neighbours that have colors.
-  template <class F>
-  void each_colored(std::int64_t v, const F& f) const {
-    for (std::int64_t k = edges_.crow()[at(v)]; k < edges_.crow()[at(v + 1)]; ++k)
-      if (const std::int64_t w = edges_.col()[at(k)]; w != v && color_[at(w)] >= 0) f(w, k);
-  }
-  std::int64_t& star(std::int64_t edge) { return star_[at(std::min(edge, across_[at(edge)]))]; }
+  std::int64_t& star(std::int64_t edge) { return star_[at(one_of(edge))]; }
 
   /// The edges of v, which has its color now, join the stars of their two colors.
   void join_stars(std::int64_t v, const std::vector<std::pair<std::int64_t, std::int64_t>>& first) {
@@ -266,10 +280,128 @@ class Stars {
     });
   }
 
-  const Sparsity& edges_;
-  Numbers color_, across_;
   Numbers star_, hub_;  // by edge, by star
 };
+
+/// Acyclic coloring: each cycle has three colors, so that two colors form trees.
+class Trees : ColoredEdges {
+ public:
+  explicit Trees(const Sparsity& edges) : ColoredEdges(edges), above_(at(edges.nnz())) {
+    std::iota(above_.begin(), above_.end(), 0);
+  }
+
+  Colored color(const Numbers& order) {
+    const auto n = at(edges_.rows());
+    Numbers forbidden(n + 1, -1);
+    std::vector<std::pair<std::int64_t, std::int64_t>> first(n + 1, {-1, -1});  // by color: a vertex, its edge there
+    std::vector<std::pair<std::int64_t, std::int64_t>> met(above_.size(), {-1, -1});  // by tree: a vertex, a neighbour
+    for (const std::int64_t v : order) {
+      allow_interruption();
+      each_colored(v, [&](std::int64_t w, std::int64_t) { forbidden[at(color_[at(w)])] = v; });
+      // Two neighbours in one tree: the color of the tree that they do not have would close a cycle.
+      each_colored(v, [&](std::int64_t w, std::int64_t) {
+        each_colored(w, [&](std::int64_t x, std::int64_t edge) {
+          if (x == v || forbidden[at(color_[at(x)])] == v) return;
+          auto& [by, through] = met[at(tree_of(edge))];
+          if (by != v) by = v, through = w;
+          else if (through != w) forbidden[at(color_[at(x)])] = v;
+        });
+      });
+      const std::int64_t color = give_color(v, forbidden);
+      each_colored(v, [&](std::int64_t w, std::int64_t edge) {
+        if (auto& [of, before] = first[at(color_[at(w)])]; of == v) join(edge, before);
+        else of = v, before = edge;
+        each_colored(w, [&](std::int64_t x, std::int64_t other) {
+          if (x != v && color_[at(x)] == color) join(edge, other);
+        });
+      });
+    }
+    return {std::move(color_), colors_};
+  }
+
+ private:
+  std::int64_t tree_of(std::int64_t edge) {
+    std::int64_t top = one_of(edge);
+    while (above_[at(top)] != top) top = above_[at(top)] = above_[at(above_[at(top)])];
+    return top;
+  }
+  void join(std::int64_t edge, std::int64_t other) { above_[at(tree_of(edge))] = tree_of(other); }
+
+  Numbers above_;  // of each edge another of its tree, or itself
+};
+
+/// How the nonzeros of an acyclic coloring are found. The product of color c has at row v the sum of v's elements in
+/// columns of color c: a bundle. A bundle gives the one element of it that is not known yet.
+struct Substitution {
+  Numbers places;  // of each nonzero: in the products, or behind them in the solution of the system
+  Numbers sums;    // of each equation of the system: its right side's place in the products
+  Sparsity system;
+};
+Substitution substitution_of(const Sparsity& matrix, const Colored& colored) {
+  const std::int64_t n = matrix.rows();
+  const auto nnz = at(matrix.nnz());
+  struct Bundle {
+    std::int64_t place, unknown = 0, mixed = 0;  // in the products; how many of its edges, and these by exclusive or
+    Numbers edges;
+  };
+  std::vector<Bundle> bundles;
+  Numbers edge_of(nnz), bundle_of(nnz), first(at(colored.colors), -1), next(matrix.crow().begin(), matrix.crow().end());
+  for (std::int64_t v = 0; v < n; ++v) {
+    const auto begin = std::ssize(bundles);
+    for (std::int64_t k = matrix.crow()[at(v)]; k < matrix.crow()[at(v + 1)]; ++k) {
+      const std::int64_t w = matrix.col()[at(k)], c = colored.color_of[at(w)];
+      edge_of[at(k)] = std::min(k, next[at(w)]++);
+      if (first[at(c)] < begin) {
+        first[at(c)] = std::ssize(bundles);
+        bundles.push_back({.place = c * n + v, .edges = {}});
+      }
+      bundle_of[at(k)] = first[at(c)];
+      Bundle& bundle = bundles[at(first[at(c)])];
+      ++bundle.unknown;
+      bundle.mixed ^= edge_of[at(k)];
+      bundle.edges.push_back(edge_of[at(k)]);
+    }
+  }
+  Numbers across(nnz, -1);
+  for (std::size_t k = 0; k < nnz; ++k)
+    if (edge_of[k] != std::int64_t(k)) across[at(edge_of[k])] = bundle_of[k];
+  Numbers found_by(nnz, -1), ready, order;
+  for (std::size_t b = 0; b < bundles.size(); ++b)
+    if (bundles[b].unknown == 1) ready.push_back(std::int64_t(b));
+  for (std::size_t k = 0; k < ready.size(); ++k) {  // leaves first, so that few elements are found from others
+    const std::int64_t b = ready[k];
+    if (bundles[at(b)].unknown == 0) continue;
+    const std::int64_t edge = bundles[at(b)].mixed;
+    found_by[at(edge)] = b;
+    order.push_back(edge);
+    for (const std::int64_t of : {bundle_of[at(edge)], across[at(edge)]}) {
+      if (of < 0) continue;
+      bundles[at(of)].mixed ^= edge;
+      if (--bundles[at(of)].unknown == 1) ready.push_back(of);
+    }
+  }
+  // The system has the elements that are sums of several, and those that they are found with.
+  Numbers row_of(nnz, -1);
+  Substitution found;
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  const auto row = [&](std::int64_t edge) {
+    if (row_of[at(edge)] < 0) {
+      row_of[at(edge)] = std::ssize(found.sums);
+      found.sums.push_back(bundles[at(found_by[at(edge)])].place);
+      pairs.emplace_back(row_of[at(edge)], row_of[at(edge)]);
+    }
+    return row_of[at(edge)];
+  };
+  for (const std::int64_t edge : order)
+    if (const Numbers& edges = bundles[at(found_by[at(edge)])].edges; edges.size() > 1)
+      for (const std::int64_t other : edges) pairs.emplace_back(row(edge), row(other));
+  const std::int64_t products = colored.colors * n;
+  for (const std::int64_t edge : edge_of)
+    found.places.push_back(row_of[at(edge)] >= 0 ? products + row_of[at(edge)]
+                                                 : bundles[at(found_by[at(edge)])].place);
+  found.system = Sparsity::of_pairs(std::ssize(found.sums), std::ssize(found.sums), std::move(pairs));
+  return found;
+}
 
 Sparsity require_symmetric(const Sparsity& matrix) {
   const Sparsity transposed = matrix.transposed();
@@ -279,23 +411,31 @@ Sparsity require_symmetric(const Sparsity& matrix) {
       if (!std::ranges::binary_search(matrix.row(j), i))
         raise<ValueError>("color: the pattern is not symmetric: it has row " + std::to_string(i) + ", column " +
                           std::to_string(j) + " and not row " + std::to_string(j) + ", column " + std::to_string(i) +
-                          "; star coloring takes the pattern of a Hessian");
+                          "; star and acyclic colorings take the pattern of a Hessian");
   raise<ValueError>("color: the pattern has " + std::to_string(matrix.rows()) + " rows and " +
-                    std::to_string(matrix.columns()) + " columns; star coloring takes the pattern of a Hessian");
+                    std::to_string(matrix.columns()) + " columns; star and acyclic colorings take the pattern of a "
+                    "Hessian");
 }
 
 }  // namespace
 
 Coloring color(const Sparsity& sparsity, ColorOptions options) {
-  Coloring::Data data{.sparsity = sparsity, .color_of_column = {}, .color_of_row = {}, .places = {}};
-  data.is_symmetric = options.mode == ColorMode::star;
+  Coloring::Data data{
+      .sparsity = sparsity, .color_of_column = {}, .color_of_row = {}, .places = {}, .sums = {}, .system = {}};
+  data.is_symmetric = options.mode == ColorMode::star || options.mode == ColorMode::acyclic;
   data.color_of_row.assign(at(sparsity.rows()), -1);
-  data.places.reserve(at(sparsity.nnz()));
   if (data.is_symmetric) {
     const Sparsity edges = require_symmetric(sparsity);
-    Colored found = Stars(edges).color(order_of(Adjacent{edges}, options.order));
+    const Numbers order = order_of(Adjacent{edges}, options.order);
+    Colored found = options.mode == ColorMode::star ? Stars(edges).color(order) : Trees(edges).color(order);
+    if (options.mode == ColorMode::acyclic) {
+      Substitution by = substitution_of(edges, found);
+      data.places = std::move(by.places), data.sums = std::move(by.sums);
+      data.system = sparse::Analysis(by.system);
+    }
     data.color_of_column = std::move(found.color_of);
     data.column_colors = found.colors;
+    if (options.mode == ColorMode::acyclic) return Coloring(std::move(data));
   } else {
     Split split;
     if (options.mode == ColorMode::columns) split = *split_at(sparsity, INT64_MAX, options.order, INT64_MAX);
@@ -307,6 +447,7 @@ Coloring color(const Sparsity& sparsity, ColorOptions options) {
     for (std::int64_t i = 0; i < sparsity.rows(); ++i)
       if (split.by_reverse[at(i)]) data.color_of_row[at(i)] = split.rows.color_of[at(i)];
   }
+  data.places.reserve(at(sparsity.nnz()));
   const std::int64_t reversed = data.column_colors * sparsity.rows();
   Numbers met(at(data.column_colors));  // by color: how many in the row
   for (std::int64_t i = 0; i < sparsity.rows(); ++i) {

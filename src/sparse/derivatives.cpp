@@ -50,14 +50,18 @@ Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& col
     return {sparsity, zeros({0}, y.dtype())};
   }
   for (Tensor& product : products) product = flatten(product, 0, -1);
-  const Tensor all = products.size() == 1 ? products[0] : cat(products, 0);
+  Tensor all = products.size() == 1 ? products[0] : cat(products, 0);
+  if (const Sparsity& system = coloring.system().sparsity(); system.rows() > 0) {
+    const Sparse sums{system, ones({system.nnz()}, all.dtype())};
+    all = cat({all, solve(sums, index_select(all, 0, shown(coloring.sums())), coloring.system())}, 0);
+  }
   return {sparsity, index_select(all, 0, shown(coloring.places()))};
 }
 
 Sparse hessian_of(const VectorFunction& loss, const Tensor& x, const Coloring& coloring, where_t where) {
   if (coloring.row_colors() > 0)
     raise<ValueError>("hessian: the coloring has " + std::to_string(coloring.row_colors()) +
-                      " colors of rows; use {.mode = rc::ColorMode::star}, or columns");
+                      " colors of rows; use {.mode = rc::ColorMode::star}, acyclic or columns");
   return jacobian_of([&](const Tensor& v) { return grad(loss, where)(v); }, x, coloring, where);
 }
 

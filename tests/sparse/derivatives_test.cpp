@@ -27,7 +27,7 @@ TEST(SparseDerivatives, AreTheDenseOnesInEveryMode) {
   for (const ColorMode mode : {ColorMode::columns, ColorMode::rows, ColorMode::both})
     expect_close(rc::jacobian(stencil, rc::color(pattern, {.mode = mode}))(x).to_dense(), dense, 1e-14);
   const Sparsity second = rc::hessian_sparsity(loss, x);
-  for (const ColorMode mode : {ColorMode::star, ColorMode::columns})
+  for (const ColorMode mode : {ColorMode::star, ColorMode::acyclic, ColorMode::columns})
     expect_close(rc::hessian(loss, rc::color(second, {.mode = mode}))(x).to_dense(), rc::hessian(loss)(x), 1e-14);
 }
 
@@ -51,6 +51,29 @@ TEST(SparseDerivatives, MapDifferentiateAndCompile) {
   }
 }
 
+/// Springs in a row: with two colors, each element is found from the next.
+Tensor springs(const Tensor& x) {
+  return (exp(x.slice(0, 1, 40) - x.slice(0, 0, 39)) + sin(x.slice(0, 1, 40))).sum() + rc::square(x[0]);
+}
+
+TEST(SparseDerivatives, OfTreesOfTwoColorsMapDifferentiateAndCompile) {
+  const Tensor x = rc::linspace(0, 1, 40, rc::float64), xs = rc::stack({x, 2 * x}, 0);
+  const rc::Coloring coloring =
+      rc::color(rc::hessian_sparsity(springs, x), {.mode = ColorMode::acyclic, .order = rc::ColorOrder::natural});
+  EXPECT_EQ(coloring.colors(), 2);
+  EXPECT_GT(coloring.system().sparsity().rows(), 30);
+  const auto sparse = [&](const Tensor& at) { return rc::hessian(springs, coloring)(at).to_dense(); };
+  const auto dense = [](const Tensor& at) { return rc::hessian(springs)(at); };
+  expect_close(sparse(x), dense(x), 1e-13);
+  expect_close(rc::vmap(sparse)(xs), rc::vmap(dense)(xs), 1e-13);
+  expect_close(rc::compile(rc::vmap(sparse))(xs), rc::vmap(dense)(xs), 1e-13);
+  const auto size = [](const auto& of) { return [&of](const Tensor& at) { return rc::square(of(at)).sum(); }; };
+  expect_close(rc::grad(size(sparse))(x), rc::grad(size(dense))(x), 1e-12);
+  expect_close(rc::jvp(sparse, x, x).second, rc::jvp(dense, x, x).second, 1e-12);
+  expect_close(rc::compile(rc::grad(size(sparse)))(x), rc::grad(size(dense))(x), 1e-12);
+  expect_close(sparse(x.to(rc::float32)), dense(x.to(rc::float32)), 1e-5);
+}
+
 struct Model {
   Tensor scale, shifts;
   int power = 2;
@@ -71,6 +94,24 @@ TEST(SparseDerivatives, OfTreesAndFurtherArguments) {
   EXPECT_LE(coloring.colors(), 4);
 }
 
+TEST(SparseDerivatives, AreOfTheArgumentsThatAreChosen) {
+  const Tensor x = point(), y = 3 - x;
+  const auto f = [](const Tensor& a, double by, const Model& m) { return a * m.shifts.roll(1, 0) * by + m.scale; };
+  const Model model{rc::tensor(2., rc::float64), y};
+  const Tensor by_model = rc::jacfwd([&](const Tensor& v) { return f(x, 0.5, {v[0], v.slice(0, 1, 8)}); })(
+      rc::ravel(model).vector);
+  const Tensor by_x = rc::jacfwd([&](const Tensor& v) { return f(v, 0.5, model); })(x);
+  const Sparsity second = rc::jacobian_sparsity(f, rc::argnums<2>, x, 0.5, model);
+  expect_close(rc::jacobian<2>(f, rc::color(second))(x, 0.5, model).to_dense(), by_model, 1e-14);
+  EXPECT_EQ(second, (rc::jacobian_sparsity(f, rc::argnums<-1>, rc::at_point, x, 0.5, model)));
+  const Sparsity both = rc::jacobian_sparsity(f, rc::argnums<2, 0>, x, 0.5, model);
+  expect_close(rc::jacobian<2, 0>(f, rc::color(both))(x, 0.5, model).to_dense(), rc::cat({by_model, by_x}, 1), 1e-14);
+  const auto product = [](const Tensor& a, const Tensor& b) { return (sin(a) * b * b.roll(1, 0)).sum(); };
+  const Sparsity of_b = rc::hessian_sparsity(product, rc::argnums<1>, x, y);
+  expect_close(rc::hessian<1>(product, rc::color(of_b, {.mode = ColorMode::acyclic}))(x, y).to_dense(),
+               rc::hessian<1>(product)(x, y), 1e-14);
+}
+
 TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
   const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(stencil, point()), {.mode = ColorMode::columns});
   expect_error<rc::ValueError>([&] { rc::jacobian(stencil, coloring)(rc::ones({3})); },
@@ -87,8 +128,8 @@ TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
                                "function at arguments of these shapes");
   const rc::Coloring of_rows = rc::color(rc::hessian_sparsity(loss, point()), {.mode = ColorMode::rows});
   expect_error<rc::ValueError>([&] { rc::hessian(loss, of_rows)(point()); },
-                               "hessian: the coloring has 7 colors of rows; use {.mode = rc::ColorMode::star}, or "
-                               "columns");
+                               "hessian: the coloring has 7 colors of rows; use {.mode = rc::ColorMode::star}, "
+                               "acyclic or columns");
 }
 
 // ── random functions ──
@@ -175,8 +216,10 @@ TEST(SparseDerivatives, OfRandomFunctionsAreTheDenseOnes) {
     const Tensor second = rc::hessian(loss)(x);
     const double second_size = 1 + abs(second).max().item<double>();
     if (!(second_size < 1e6)) continue;
-    const rc::Coloring colors = rc::color(rc::hessian_sparsity(loss, x), {.mode = ColorMode::columns});
-    expect_close(rc::hessian(loss, colors)(x).to_dense() / second_size, second / second_size, 1e-11);
+    for (const ColorMode mode : {ColorMode::columns, ColorMode::acyclic}) {
+      const rc::Coloring colors = rc::color(rc::hessian_sparsity(loss, x), {.mode = mode});
+      expect_close(rc::hessian(loss, colors)(x).to_dense() / second_size, second / second_size, 1e-11);
+    }
     if (testing::Test::HasFailure()) return;
   }
 }

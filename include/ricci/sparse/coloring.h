@@ -2,6 +2,7 @@
 // Start with `color`.
 #pragma once
 
+#include "ricci/sparse/direct.h"
 #include "ricci/sparse/sparsity.h"
 
 namespace ricci {
@@ -11,6 +12,7 @@ enum class ColorMode : std::uint8_t {
   columns,  ///< columns of a color have no row in common: forward mode finds them together
   rows,     ///< rows of a color have no column in common: reverse mode
   star,     ///< of a symmetric matrix: each nonzero, or the one across the diagonal, is alone in its row and color
+  acyclic,  ///< of a symmetric matrix, with fewer colors: nonzeros are found one from another, on trees of two colors
 };
 /// In which order columns get their colors, each the first that is free.
 enum class ColorOrder : std::uint8_t {
@@ -34,15 +36,20 @@ class Coloring {
   std::int64_t row_colors() const { return data_->row_colors; }
   std::span<const std::int64_t> color_of_column() const { return data_->color_of_column; }
   std::span<const std::int64_t> color_of_row() const { return data_->color_of_row; }  ///< -1: found by its columns
-  /// Where each nonzero stands in the products [column_colors, rows], then [row_colors, columns].
+  /// Where each nonzero stands in the products [column_colors, rows], then [row_colors, columns], then what the system
+  /// gives.
   std::span<const std::int64_t> places() const { return data_->places; }
+  /// Of an acyclic coloring: a matrix of ones; its right side is the products at `sums`. Else it has no rows.
+  const sparse::Analysis& system() const { return data_->system; }
+  std::span<const std::int64_t> sums() const { return data_->sums; }
 
  private:
   struct Data {
     Sparsity sparsity;
     bool is_symmetric = false;
     std::int64_t column_colors = 0, row_colors = 0;
-    std::vector<std::int64_t> color_of_column, color_of_row, places;
+    std::vector<std::int64_t> color_of_column, color_of_row, places, sums;
+    sparse::Analysis system;
   };
   explicit Coloring(Data data) : data_(std::make_shared<const Data>(std::move(data))) {}
   friend Coloring color(const Sparsity& sparsity, ColorOptions options);
@@ -50,8 +57,9 @@ class Coloring {
 };
 
 /// Colors, as few as the order finds (Gebremedhin, Manne and Pothen, SIAM Review 47, 2005; star coloring by the stars
-/// of two colors: Gebremedhin, Tarafdar, Manne and Pothen, SIAM J. Sci. Comput. 29, 2007). The time grows as the sum of
-/// the squares of the rows' numbers of nonzeros. ValueError for `star` of a matrix that is not symmetric.
+/// of two colors, acyclic coloring by their trees: Gebremedhin, Tarafdar, Manne and Pothen, SIAM J. Sci. Comput. 29,
+/// 2007). The time grows as the sum of the squares of the rows' numbers of nonzeros. ValueError for `star` and
+/// `acyclic` of a matrix that is not symmetric.
 ///   rc::Coloring coloring = rc::color(pattern, {.mode = rc::ColorMode::columns});
 Coloring color(const Sparsity& sparsity, ColorOptions options = {});
 

@@ -14,47 +14,53 @@ Sparse hessian_of(const VectorFunction& loss, const Tensor& x, const Coloring& c
 }  // namespace sparse
 
 /// What `jacobian` with a coloring returns.
-template <class F>
+template <class F, int... I>
 struct SparseJacobian {
   F f;
   Coloring coloring;
   where_t where;
 
-  template <class A, class... Rest>
-  Sparse operator()(const A& x, const Rest&... rest) const {
-    const auto [vector, unravel] = ravel(x);
-    return sparse::jacobian_of(sparse::of_vector(f, unravel, rest...), vector, coloring, where);
+  template <class... A>
+  Sparse operator()(const A&... args) const {
+    return sparse::of_elements<I...>(
+        [&](const auto& of_vector, const Tensor& x) {
+          const auto y = [&](const Tensor& v) { return ravel(of_vector(v)).vector; };
+          return sparse::jacobian_of(y, x, coloring, where);
+        },
+        f, std::decay_t<const A>(args)...);
   }
 };
 /// What `hessian` with a coloring returns.
-template <class F>
+template <class F, int... I>
 struct SparseHessian {
   F f;
   Coloring coloring;
   where_t where;
 
-  template <class A, class... Rest>
-  Sparse operator()(const A& x, const Rest&... rest) const {
-    const auto [vector, unravel] = ravel(x);
-    return sparse::hessian_of(sparse::of_loss(f, unravel, rest...), vector, coloring, where);
+  template <class... A>
+  Sparse operator()(const A&... args) const {
+    return sparse::of_elements<I...>(
+        [&](const auto& loss, const Tensor& x) { return sparse::hessian_of(loss, x, coloring, where); }, f,
+        std::decay_t<const A>(args)...);
   }
 };
 
 /// The Jacobian of f by its first argument, as jacfwd's with both trees raveled, of the nonzeros that the coloring's
-/// pattern has: others are taken for 0. One forward or reverse derivative for each color, all of them mapped. A
-/// function like any other: it maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where sizes are not
-/// those of the pattern.
+/// pattern has: others are taken for 0. `jacobian<1>(f, coloring)` by the second argument, `jacobian<0, 2>` by the
+/// elements of both, as the pattern of `argnums<0, 2>`. One forward or reverse derivative for each color, all of them
+/// mapped. A function like any other: it maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where
+/// sizes are not those of the pattern.
 ///   auto coloring = rc::color(rc::jacobian_sparsity(f, x));
 ///   rc::Sparse j = rc::jacobian(f, coloring)(x);
-template <class F>
-SparseJacobian<F> jacobian(F f, const Coloring& coloring, where_t where = where_t::current()) {
+template <int... I, class F>
+SparseJacobian<F, I...> jacobian(F f, const Coloring& coloring, where_t where = where_t::current()) {
   return {std::move(f), coloring, where};
 }
 /// The Hessian of a loss in the same way, a product with the Hessian for each color. ValueError for a coloring of rows.
 ///   auto coloring = rc::color(rc::hessian_sparsity(loss, x), {.mode = rc::ColorMode::star});
 ///   rc::Sparse h = rc::hessian(loss, coloring)(x);
-template <class F>
-SparseHessian<F> hessian(F f, const Coloring& coloring, where_t where = where_t::current()) {
+template <int... I, class F>
+SparseHessian<F, I...> hessian(F f, const Coloring& coloring, where_t where = where_t::current()) {
   return {std::move(f), coloring, where};
 }
 

@@ -2,11 +2,14 @@
 // Start with `jacobian_sparsity`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ricci/ravel.h"
@@ -62,6 +65,11 @@ std::ostream& operator<<(std::ostream& out, const Sparsity& sparsity);
 struct at_point_t {};
 /// A pattern for the argument at hand alone: its values choose branches, places and the turns of loops.
 inline constexpr at_point_t at_point{};
+template <int... I>
+struct argnums_t {};
+/// Which arguments a pattern is of: `argnums<1>` the second, `argnums<0, 2>` the first and the third, as of `grad`.
+template <int... I>
+inline constexpr argnums_t<I...> argnums{};
 
 namespace sparse {
 
@@ -78,72 +86,98 @@ Sparsity hessian_sparsity_of(const VectorFunction& loss, const Tensor& x, where_
 Sparsity united(const Sparsity& a, const Sparsity& b);
 
 /// f of these arguments, each a copy of its own.
-template <class F, class A, class... Rest>
-decltype(auto) called(const F& f, A first, Rest... rest) {
-  return call::invoke(f, first, rest...);
+template <class F, class... A>
+decltype(auto) called(const F& f, A... args) {
+  return call::invoke(f, args...);
 }
-/// f as a function of the elements of its first argument, in the order of `ravel`, to those of its result. It lives no
-/// longer than the arguments.
-template <class F, class A, class... Rest>
-VectorFunction of_vector(const F& f, const Unravel<A>& unravel, const Rest&... rest) {
-  return [&](const Tensor& vector) { return ravel(called(f, unravel(vector), Rest(rest)...)).vector; };
-}
-/// The same of a function whose result is a loss.
-template <class F, class A, class... Rest>
-VectorFunction of_loss(const F& f, const Unravel<A>& unravel, const Rest&... rest) {
-  return [&](const Tensor& vector) -> Tensor { return called(f, unravel(vector), Rest(rest)...); };
+/// use(g, elements), where g is f as a function of the elements of its chosen arguments, in the order of `ravel`.
+template <int... I, class Use, class F, class... A>
+auto of_elements(const Use& use, const F& f, const A&... args) {
+  using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
+  call::check_chosen<Chosen, A...>();
+  const auto all = std::tie(args...);
+  return [&]<std::size_t... K, std::size_t... J>(std::index_sequence<K...>, std::index_sequence<J...>) {
+    const auto [vector, unravel] = ravel(std::tuple(std::get<Chosen::wrapped[K]>(all)...));
+    const auto of_vector = [&, &unravel = unravel](const Tensor& elements) {
+      auto chosen = unravel(elements);
+      const auto argument = [&]<std::size_t j>() -> std::tuple_element_t<j, std::tuple<A...>> {
+        constexpr auto k = std::ranges::find(Chosen::wrapped, static_cast<int>(j)) - Chosen::wrapped.begin();
+        if constexpr (k < std::ssize(Chosen::wrapped)) return std::get<k>(chosen);
+        else return std::get<j>(all);
+      };
+      return called(f, argument.template operator()<J>()...);
+    };
+    return use(of_vector, vector);
+  }(std::make_index_sequence<Chosen::wrapped.size()>{}, std::index_sequence_for<A...>{});
 }
 
-template <class F, class A, class... Rest>
-Sparsity jacobian_sparsity(const F& f, where_t where, Holds holds, const A& x, const Rest&... rest) {
-  const auto [vector, unravel] = ravel(x);
-  return sparsity_of("jacobian_sparsity", of_vector(f, unravel, rest...), vector, where, holds);
-}
-template <class F, class A, class... Rest>
-Sparsity hessian_sparsity(const F& f, where_t where, Holds holds, const A& x, const Rest&... rest) {
-  const auto [vector, unravel] = ravel(x);
-  return hessian_sparsity_of(of_loss(f, unravel, rest...), vector, where, holds);
-}
+/// A pattern's arguments, behind the tags.
+template <int... I>
+struct PatternOf {
+  where_t where;
+  Holds holds = Holds::everywhere;
+
+  template <class F, class... A>
+  Sparsity jacobian(const F& f, at_point_t, const A&... args) const {
+    return PatternOf{where, Holds::at_point}.jacobian(f, args...);
+  }
+  template <class F, int... chosen, class... A>
+  Sparsity jacobian(const F& f, argnums_t<chosen...>, const A&... args) const {
+    return PatternOf<chosen...>{where, holds}.jacobian(f, args...);
+  }
+  template <class F, class... A>
+  Sparsity jacobian(const F& f, const A&... args) const {
+    return of_elements<I...>(
+        [&](const auto& of_vector, const Tensor& x) {
+          const auto y = [&](const Tensor& v) { return ravel(of_vector(v)).vector; };
+          return sparsity_of("jacobian_sparsity", y, x, where, holds);
+        },
+        f, args...);
+  }
+  template <class F, class... A>
+  Sparsity hessian(const F& f, at_point_t, const A&... args) const {
+    return PatternOf{where, Holds::at_point}.hessian(f, args...);
+  }
+  template <class F, int... chosen, class... A>
+  Sparsity hessian(const F& f, argnums_t<chosen...>, const A&... args) const {
+    return PatternOf<chosen...>{where, holds}.hessian(f, args...);
+  }
+  template <class F, class... A>
+  Sparsity hessian(const F& f, const A&... args) const {
+    return of_elements<I...>(
+        [&](const auto& loss, const Tensor& x) { return hessian_sparsity_of(loss, x, where, holds); }, f, args...);
+  }
+};
 
 }  // namespace sparse
 
 /// Which elements of the Jacobian of f by its first argument may be nonzero: rows are the elements of the result,
-/// columns those of the argument, both in the order of `ravel`. The pattern holds for every value of the first
-/// argument; of the other arguments and of captured tensors the values at hand may choose the places that f reads. f is
-/// written down as a program, as by `trace`, with its derivative. The sets of elements that each element depends on
-/// pass through this program. Errors as of jvp and trace; ValueError where these sets take more than 8 GB.
+/// columns those of the argument, both in the order of `ravel`. The pattern holds for every value of that argument; of
+/// the other arguments and of captured tensors the values at hand may choose the places that f reads. f is written down
+/// as a program, as by `trace`, with its derivative. The sets of elements that each element depends on pass through
+/// this program. Errors as of jvp and trace; ValueError where these sets take more than 8 GB.
 ///   rc::Sparsity pattern = rc::jacobian_sparsity([](Tensor x) { return x * x.roll(1, 0); }, rc::ones({6}));
-/// With `at_point` behind f the pattern holds for x alone; TransformError where x has no values, as inside vmap.
-///   rc::Sparsity here = rc::jacobian_sparsity(f, rc::at_point, x);
+/// Behind f may stand `rc::argnums<1>`, for another argument, or `rc::argnums<0, 2>`, for the elements of one after
+/// those of the other; and `rc::at_point`: the pattern holds for the arguments at hand alone. TransformError where they
+/// have no values, as inside vmap.
+///   rc::Sparsity here = rc::jacobian_sparsity(f, rc::argnums<1>, rc::at_point, x, y);
 /// A class for the reason that vjp is.
-template <class F, class A, class... Rest>
+template <class F, class... A>
 struct jacobian_sparsity : Sparsity {
-  jacobian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
-      : Sparsity(sparse::jacobian_sparsity(f, where, sparse::Holds::everywhere, x, rest...)) {}
-  jacobian_sparsity(const F& f, at_point_t, const A& x, const Rest&... rest, where_t where = where_t::current())
-      : Sparsity(sparse::jacobian_sparsity(f, where, sparse::Holds::at_point, x, rest...)) {}
+  jacobian_sparsity(const F& f, const A&... args, where_t where = where_t::current())
+      : Sparsity(sparse::PatternOf<>{where}.jacobian(f, args...)) {}
 };
-template <class F, class A, class... Rest>
-jacobian_sparsity(const F&, const A&, const Rest&...)
-    -> jacobian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
-template <class F, class A, class... Rest>
-jacobian_sparsity(const F&, at_point_t, const A&, const Rest&...)
-    -> jacobian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
+template <class F, class... A>
+jacobian_sparsity(const F&, const A&...) -> jacobian_sparsity<F, std::decay_t<const A>...>;
 jacobian_sparsity(Unary*, const Tensor&) -> jacobian_sparsity<Unary*, Tensor>;
 
 /// The same of the Hessian of a loss: a symmetric pattern. What is linear has no nonzeros there.
-template <class F, class A, class... Rest>
+template <class F, class... A>
 struct hessian_sparsity : Sparsity {
-  hessian_sparsity(const F& f, const A& x, const Rest&... rest, where_t where = where_t::current())
-      : Sparsity(sparse::hessian_sparsity(f, where, sparse::Holds::everywhere, x, rest...)) {}
-  hessian_sparsity(const F& f, at_point_t, const A& x, const Rest&... rest, where_t where = where_t::current())
-      : Sparsity(sparse::hessian_sparsity(f, where, sparse::Holds::at_point, x, rest...)) {}
+  hessian_sparsity(const F& f, const A&... args, where_t where = where_t::current())
+      : Sparsity(sparse::PatternOf<>{where}.hessian(f, args...)) {}
 };
-template <class F, class A, class... Rest>
-hessian_sparsity(const F&, const A&, const Rest&...)
-    -> hessian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
-template <class F, class A, class... Rest>
-hessian_sparsity(const F&, at_point_t, const A&, const Rest&...)
-    -> hessian_sparsity<F, std::decay_t<const A>, std::decay_t<const Rest>...>;
+template <class F, class... A>
+hessian_sparsity(const F&, const A&...) -> hessian_sparsity<F, std::decay_t<const A>...>;
 
 }  // namespace ricci
