@@ -189,7 +189,7 @@ class Writer {
   std::string constant(std::size_t number, DType d) {
     std::string& name = known_constants_[{number, d}];
     if (!name.empty()) return name;
-    name = fresh("constant");
+    name = plan_.name + "_" + fresh("constant");
     const std::size_t count = std::max<std::size_t>(plan_.constants[number].size() / element_size(d), 1);
     std::string& all = constants_.emplace_back(name, std::string()).second;
     all = "static const " + std::string(type_in_c(d)) + " " + name + "[" + std::to_string(count) + "] = {";

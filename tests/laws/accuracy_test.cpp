@@ -147,8 +147,10 @@ class Search {
   std::size_t stride() const {
     static const std::set<std::string_view> slowest{"beta_tail_moment", "gamma_tail_moment", "polygamma",
                                                     "von_mises_tail_moment"};
-    static const std::set<std::string_view> slow{"airy_ai",   "bessel_j0", "bessel_j1", "bessel_y0",
-                                                 "bessel_y1", "expi",      "zeta"};
+    static const std::set<std::string_view> slow{
+        "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "exp1", "expi", "gamma_series",
+        "i0", "i0e", "i1", "i1e", "incomplete_beta", "incomplete_gamma", "modified_bessel_k0", "modified_bessel_k1",
+        "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "sinc", "spherical_bessel_j0", "zeta"};
     return slowest.contains(case_.rules->name) ? 8 : slow.contains(case_.rules->name) ? 4 : 1;
   }
   std::size_t draws(std::size_t usual) const { return usual * draws_factor() / stride(); }
