@@ -172,10 +172,27 @@ bool is_better_copied(const Strided& table, std::size_t indices, const Strided& 
   return is_short && !is_contiguous(row) && element_count(table) <= element_count(rows);
 }
 
+bool is_row(const Strided& x) { return x.rank == 1 && x.strides[0] == 1; }
+
+/// Of a row of elements at a row of numbers: in one pass.
+void take_elements(const Strided& out, const Strided& in, const Strided& index) {
+  constexpr double nanoseconds_per_element = 0.1;  // a fourth of what it takes, as for the places
+  visit_size(out.dtype, [&]<class T>(std::type_identity<T>) {
+    parallel_for({out.shape[0], nanoseconds_per_element, line_step()}, [&](std::int64_t begin, std::int64_t end) {
+      T* const to = static_cast<T*>(out.data);
+      const T* const from = static_cast<const T*>(in.data);
+      const std::int64_t* const places = indices_of(index);
+      const std::int64_t size = in.shape[0];
+      for (std::int64_t i = begin; i < end; ++i) to[i] = from[from_front(places[i], size)];
+    });
+  });
+}
+
 }  // namespace
 
 void take(Strided out, Strided in, std::span<const Strided> indices) {
   assert(out.dtype == in.dtype);
+  if (indices.size() == 1 && is_row(in) && is_row(indices[0]) && is_row(out)) return take_elements(out, in, indices[0]);
   std::optional<RowMajorCopy> copied;
   if (is_better_copied(in, indices.size(), out)) in = copied.emplace(in).view();
   const Places places(in, indices, out);

@@ -1,10 +1,13 @@
 // Compressed derivatives: directions that add the columns, or rows, of one color; one gather takes the sums apart.
 #include "ricci/sparse/derivatives.h"
 
+#include <algorithm>
+
 #include "primitive/interpreter.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/transforms.h"
+#include "sparse/propagation.h"
 
 namespace ricci::sparse {
 namespace {
@@ -31,6 +34,11 @@ void require_size(const char* call, const char* what, const Tensor& x, std::int6
 Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
   const Sparsity& sparsity = coloring.sparsity();
   require_size("jacobian", "argument", x, sparsity.columns());
+  if (recorder_of_everything()) {  // what is found out here is found once, and kept with the program
+    constexpr std::int64_t few = 64;
+    if (auto values = propagated(f, x, sparsity, std::max(few, 4 * coloring.colors()), where))
+      return {sparsity, std::move(*values)};
+  }
   std::vector<Tensor> products;
   if (coloring.column_colors() > 0) {
     const auto along = [&](const Tensor& direction) { return jvp(f, x, direction, where).second; };

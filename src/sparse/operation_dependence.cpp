@@ -1,14 +1,13 @@
 // What an element of an operation's result depends on, from what the operation says of its elements: views and moves,
 // places named by numbers, formulas, reductions, products, the axis that vmap added.
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "primitive/interpreter.h"
-#include "program/element_sources.h"
 #include "program/stand_alone.h"
 #include "ricci/primitive/element_rules.h"
 #include "sparse/dependence.h"
+#include "sparse/moves.h"
 
 namespace ricci::sparse {
 namespace {
@@ -16,36 +15,6 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
-
-/// f(number of the element in the shape, its place by the strides), row by row.
-template <class F>
-void for_each_place(const Shape& shape, const Strides& strides, const F& f) {
-  const std::int64_t count = shape.numel().raw();
-  if (count == 0) return;
-  const std::size_t axes = shape.size();
-  const std::int64_t row = axes == 0 ? 1 : shape[axes - 1].raw(), step = axes == 0 ? 0 : strides[axes - 1];
-  std::vector<std::int64_t> index(axes);
-  std::int64_t start = 0;
-  for (std::int64_t i = 0; i < count;) {
-    for (std::int64_t k = 0; k < row; ++k) f(i++, start + k * step);
-    for (std::size_t axis = axes; axis-- > 1;) {
-      const std::size_t outer = axis - 1;
-      start += strides[outer];
-      if (++index[outer] < shape[outer].raw()) break;
-      start -= strides[outer] * shape[outer].raw();
-      index[outer] = 0;
-    }
-  }
-}
-
-/// Strides that show contiguous elements of one shape under a shape that it broadcasts to.
-Strides broadcast_strides(const Shape& from, const Shape& to) {
-  const Strides own = contiguous_strides(from);
-  Strides strides;
-  strides.resize(to.size(), 0);
-  for (std::size_t i = 0; i < from.size(); ++i) strides[to.size() - from.size() + i] = from[i].raw() == 1 ? 0 : own[i];
-  return strides;
-}
 
 /// Elements row by row. Requires: int64.
 std::vector<std::int64_t> whole_numbers(const Value& number) {
@@ -68,7 +37,7 @@ class Reader {
     if (rules.kind == Kind::elementwise) return elementwise();
     if (rules.is_view && view()) return;
     if (const auto places = Facts<AtPlacesOf>::of(rules); places && at_places(places(op_.parameters))) return;
-    if (rules.moves_elements && moved(rules.moves_elements(op_.parameters))) return;
+    if (moved()) return;
     if (rules.accumulation && reduced()) return;
     if (const auto axes = Facts<ProductAxesOf>::of(rules)) return multiplied(axes(op_.parameters));
     if (example_by_example()) return;
@@ -147,24 +116,12 @@ class Reader {
       y.all = x.all;
       return true;
     }
-    Type type = x.type;
-    Strides strides = contiguous_strides(type.shape);
-    const std::uintptr_t first = std::uintptr_t{1} << 32;
-    void* data = reinterpret_cast<void*>(first);
-    if (!op_.rules->alias(op_.parameters, type, strides, data)) return false;
-    const auto own_bytes = static_cast<std::int64_t>(element_size(x.type.dtype)),
-               bytes = static_cast<std::int64_t>(element_size(type.dtype));
-    const auto begin = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) - first);
-    const std::int64_t in_one = std::max<std::int64_t>(1, bytes / own_bytes);  // two numbers in a complex one
-    bool is_inside = true;
+    const std::optional<Shown> shown = shown_by(op_, x.type);
+    if (!shown) return false;
     make_elements(y);
-    for_each_place(type.shape, strides, [&](std::int64_t i, std::int64_t place) {
-      const std::int64_t from = (begin + place * bytes) / own_bytes;
-      if (from < 0 || from + in_one > std::ssize(x.of)) is_inside = false;
-      else
-        for (std::int64_t k = 0; k < in_one; ++k) y.of[at(i)] = sets_.unite(y.of[at(i)], x.of[at(from + k)]);
-    });
-    return is_inside;
+    for (std::size_t i = 0; i < y.of.size(); ++i)
+      for (std::int64_t k = 0; k < shown->count; ++k) y.of[i] = sets_.unite(y.of[i], x.of[at(shown->first[i] + k)]);
+    return true;
   }
 
   /// False where a place that numbers name is outside the table: the operation throws.
@@ -249,28 +206,17 @@ class Reader {
     return true;
   }
 
-  bool moved(unsigned moves) {
-    if (moves == 0) return false;
-    std::vector<Strides> strides;
-    strides.reserve(x_.size());
-    std::vector<Strided> in;
-    for (std::size_t k = 0; k < x_.size(); ++k) {
-      const Type& type = x_[k]->type;
-      if (moves >> k & 1U) {
-        strides.push_back(contiguous_strides(type.shape));
-        in.push_back({nullptr, DType::int64, type.rank(), type.shape.host(), strides.back().data()});
-      } else {
-        if (!x_[k]->number) return false;
-        in.push_back(static_cast<const Array&>(*x_[k]->number).strided());
-      }
-    }
+  bool moved() {
+    std::vector<Operand> operands;
+    for (const Dependence* x : x_) operands.push_back({x->type, x->number});
     Types types;
     for (const Dependence& y : y_) types.push_back(y.type);
-    const std::vector<std::vector<ElementSource>> sources = sources_of(op_, moves, in, types);
+    const auto moves = moves_of(op_, operands, types);
+    if (!moves) return false;
     for (std::size_t r = 0; r < y_.size(); ++r) {
       make_elements(y_[r]);
       for (std::size_t i = 0; i < y_[r].of.size(); ++i)
-        if (const auto [k, element] = sources[r][i]; k >= 0) y_[r].of[i] = (*x_[at(k)])[at(element)];
+        if (const auto [k, element] = (*moves)[r][i]; k >= 0) y_[r].of[i] = (*x_[at(k)])[at(element)];
     }
     return true;
   }

@@ -12,6 +12,7 @@
 #include "ricci/sparse/sparse.h"
 #include "ricci/transforms.h"
 #include "sparse/dependence.h"
+#include "sparse/tangent_program.h"
 
 namespace ricci {
 namespace {
@@ -163,30 +164,16 @@ ValueRef values_at_hand(const char* name, const Tensor& x) {
 }  // namespace
 
 Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where, Holds holds) {
-  const auto tangent = [&](const Tensor& point, const Tensor& direction) {
-    return runs::jvp({call::any_function<Tensor, Tensor>(f), name, where}, call::any_list(Tensor(point)),
-                     call::any_list(Tensor(direction)), false)
-        .tangent.take<Tensor>();
-  };
-  const Type type = type_of(x);
-  const Tensor shape_alone = zeros(type.shape, type.dtype);
-  const Program program =
-      runs::trace(call::any_function<Tensor, Tensor, Tensor>(tangent), call::any_list(Tensor(x), shape_alone), where)
-          .simplified();
-  const ProgramBody& body = program.body();
-  const std::int64_t columns = type.shape.numel().host();
+  const std::int64_t columns = type_of(x).shape.numel().host();
   if (columns > INT32_MAX - 1)
     raise<ValueError>("jacobian_sparsity: the argument has " + std::to_string(columns) +
                       " elements; there may be 2,147,483,646");
+  const Program program = tangent_program(name, f, x, columns, where);
   ElementSets sets(static_cast<std::int32_t>(columns));
-  Dependences inputs(2, {.type = {type.dtype, {columns}}, .of = {}, .all = empty_set, .number = {}});
+  Dependences inputs(2, {.type = {x.dtype(), {columns}}, .of = {}, .all = empty_set, .number = {}});
   if (holds == Holds::at_point) inputs[0].number = values_at_hand(name, x);
   for (std::int64_t i = 0; i < columns; ++i) inputs[1].of.push_back(ElementSets::single(i));
-  const Program in_call =
-      body.symbols
-          ? program.in_call(std::make_shared<const CallSizes>(body.symbols, std::vector<Size>{columns, columns}))
-          : program;
-  const Dependence found = std::move(dependences_of(in_call, std::move(inputs), sets)[0]);
+  const Dependence found = std::move(dependences_of(program, std::move(inputs), sets)[0]);
   const std::int64_t rows = found.type.shape.numel().raw();
   std::vector<std::int64_t> crow{0}, col;
   crow.reserve(at(rows + 1));

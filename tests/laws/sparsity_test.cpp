@@ -93,6 +93,19 @@ TEST_P(Sparsities, OfElementwiseOperationsViewsAndMovesHaveNoOtherPlace) {
   });
 }
 
+/// A program's sparse Jacobian carries nonzeros from value to value, where every operation has a rule for that.
+TEST_P(Sparsities, OfFunctionsThatAreWrittenDownGiveTheDenseDerivative) {
+  for_each_case([](const Smooth& s) {
+    const auto [vector, unravel] = rc::ravel(s.x);
+    const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(s.f, s.x));
+    const auto dense = [&, &unravel = unravel](const Tensor& v) {
+      return rc::jacobian(s.f, coloring)(unravel(v)).to_dense();
+    };
+    const double tolerance = laws::tolerance_of(vector.dtype()) * rules().tolerance_factor;
+    laws::expect_close(rc::trace(dense)(vector)({vector})[0], dense_jacobian(s), tolerance, "the Jacobian");
+  });
+}
+
 FOR_ALL_OPERATIONS(Sparsities);
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <sstream>
 #include <string>
 
 #include "support/expect_error.h"
@@ -72,6 +73,22 @@ TEST(SparseDerivatives, OfTreesOfTwoColorsMapDifferentiateAndCompile) {
   expect_close(rc::jvp(sparse, x, x).second, rc::jvp(dense, x, x).second, 1e-12);
   expect_close(rc::compile(rc::grad(size(sparse)))(x), rc::grad(size(dense))(x), 1e-12);
   expect_close(sparse(x.to(rc::float32)), dense(x.to(rc::float32)), 1e-5);
+}
+
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownHaveNoDirections) {
+  const Tensor x = point();
+  const auto f = [](const Tensor& v) {
+    const Tensor u = sin(v).view({7, 1}) * v.slice(0, 0, 3), w = matmul(u, rc::tensor({1., 2., 3.}, rc::float64));
+    const Tensor lengths = rc::sqrt(rc::square(u).sum(1)).index({rc::tensor({6, 0, 3})});
+    return rc::cat({w * v.roll(2, 0), rc::square(v).sum().view({1}), lengths}, 0);
+  };
+  const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(f, x));
+  const auto values = [&](const Tensor& at) { return rc::jacobian(f, coloring)(at).values; };
+  const rc::Sparse at_other{coloring.sparsity(), rc::trace(values)(x)({x * 2})[0]};
+  expect_close(at_other.to_dense(), rc::jacfwd(f)(x * 2), 1e-13);
+  std::ostringstream text;
+  text << rc::trace(values)(x).simplified();
+  EXPECT_EQ(text.str().find("i="), std::string::npos) << "directions were mapped in\n" << text.str();
 }
 
 struct Model {
@@ -200,6 +217,13 @@ class RandomFunction {
   std::vector<Step> steps_;
 };
 
+/// The derivative at x, by a program that was recorded at another point.
+template <class F>
+rc::Sparse written_down(const F& derivative, const Tensor& x) {
+  const auto values = [&](const Tensor& at) { return derivative(at).values; };
+  return {derivative.coloring.sparsity(), rc::trace(values)(x.flip(0) * 0.5)({x})[0]};
+}
+
 TEST(SparseDerivatives, OfRandomFunctionsAreTheDenseOnes) {
   const char* const wanted = std::getenv("RICCI_FUZZ_PROGRAMS");
   const unsigned programs = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 150;
@@ -212,6 +236,7 @@ TEST(SparseDerivatives, OfRandomFunctionsAreTheDenseOnes) {
     if (!(size < 1e6)) continue;
     const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(f, x));
     expect_close(rc::jacobian(f, coloring)(x).to_dense() / size, dense / size, 1e-12);
+    expect_close(written_down(rc::jacobian(f, coloring), x).to_dense() / size, dense / size, 1e-12);
     const auto loss = [&](const Tensor& v) { return tanh(f(v)).sum(); };
     const Tensor second = rc::hessian(loss)(x);
     const double second_size = 1 + abs(second).max().item<double>();
@@ -219,6 +244,7 @@ TEST(SparseDerivatives, OfRandomFunctionsAreTheDenseOnes) {
     for (const ColorMode mode : {ColorMode::columns, ColorMode::acyclic}) {
       const rc::Coloring colors = rc::color(rc::hessian_sparsity(loss, x), {.mode = mode});
       expect_close(rc::hessian(loss, colors)(x).to_dense() / second_size, second / second_size, 1e-11);
+      expect_close(written_down(rc::hessian(loss, colors), x).to_dense() / second_size, second / second_size, 1e-11);
     }
     if (testing::Test::HasFailure()) return;
   }

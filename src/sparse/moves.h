@@ -1,0 +1,54 @@
+// Which element of an operand each element of a result is, of views and of operations that move elements. Knows no
+// operation by name.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "primitive/interpreter.h"
+#include "program/element_sources.h"
+
+namespace ricci::sparse {
+
+/// Of a view: by element of the result, row by row, the first element of the operand that it shows, and how many: two
+/// numbers in a complex one. None where that cannot be told.
+struct Shown {
+  std::vector<std::int64_t> first;
+  std::int64_t count;
+};
+std::optional<Shown> shown_by(Op op, const Type& operand);
+
+/// An operand, and its value where it is known.
+struct Operand {
+  const Type& type;
+  const ValueRef& number;
+};
+/// Of an operation that moves elements, by result; none where it computes, or a value that chooses places is not known.
+std::optional<std::vector<std::vector<ElementSource>>> moves_of(Op op, const std::vector<Operand>& operands,
+                                                                const Types& results);
+
+/// f(number of the element in the shape, its place by the strides), row by row.
+template <class F>
+void for_each_place(const Shape& shape, const Strides& strides, const F& f) {
+  const std::int64_t count = shape.numel().raw();
+  if (count == 0) return;
+  const std::size_t axes = shape.size();
+  const std::int64_t row = axes == 0 ? 1 : shape[axes - 1].raw(), step = axes == 0 ? 0 : strides[axes - 1];
+  std::vector<std::int64_t> index(axes);
+  std::int64_t start = 0;
+  for (std::int64_t i = 0; i < count;) {
+    for (std::int64_t k = 0; k < row; ++k) f(i++, start + k * step);
+    for (std::size_t axis = axes; axis-- > 1;) {
+      const std::size_t outer = axis - 1;
+      start += strides[outer];
+      if (++index[outer] < shape[outer].raw()) break;
+      start -= strides[outer] * shape[outer].raw();
+      index[outer] = 0;
+    }
+  }
+}
+
+/// Strides that show contiguous elements of one shape under a shape that it broadcasts to.
+Strides broadcast_strides(const Shape& from, const Shape& to);
+
+}  // namespace ricci::sparse

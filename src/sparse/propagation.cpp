@@ -1,0 +1,518 @@
+// A pass over the equations of a derivative. What depends on the direction is a list of terms; all else is computed.
+#include "sparse/propagation.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "primitive/interpreter.h"
+#include "program/program.h"
+#include "program/stand_alone.h"
+#include "ricci/interruption.h"
+#include "ricci/ops.h"
+#include "ricci/primitive/formula.h"
+#include "ricci/transforms.h"
+#include "sparse/moves.h"
+#include "sparse/tangent_program.h"
+
+namespace ricci::sparse {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
+
+using Numbers = std::shared_ptr<const std::vector<std::int32_t>>;
+constexpr std::int32_t none = -1;
+Numbers shared(std::vector<std::int32_t> numbers) {
+  return std::make_shared<const std::vector<std::int32_t>>(std::move(numbers));
+}
+bool are_equal(const Numbers& a, const Numbers& b) { return a == b || (a && b && *a == *b); }
+
+/// Part of the derivative of a value: each element has one nonzero, in its column, or none. `coefficient` has these
+/// nonzeros, and anything where there is none; it broadcasts to the value's shape. Of a `number`, all are equal.
+/// With `rows`, it is a list [count] of nonzeros instead: each has the number of its element too, or none.
+struct Term {
+  Numbers columns, rows = nullptr;
+  std::optional<double> number = {};
+  Tensor coefficient = {};
+};
+
+struct Propagated {
+  Type type;
+  bool is_tangent = false;
+  std::vector<Term> terms;   // of a tangent; none: zero
+  Tensor tensor;             // of another value
+  ValueRef known;            // it, where it follows from numbers and captured tensors
+  bool is_constant = false;  // and from numbers alone
+};
+
+bool names(unsigned inputs, std::size_t i) { return i < max_operands ? (inputs >> i & 1U) != 0 : inputs == all_inputs; }
+
+Tensor number_of(double value, DType dtype) {
+  const AtLevel outside(nullptr);
+  return to(tensor(value, float64), dtype);
+}
+
+Tensor in_type(const Tensor& x, const Type& type) { return x.dtype() == type.dtype ? x : to(x, type.dtype); }
+
+std::optional<std::vector<Propagated>> run(const Program& program, const std::vector<Propagated>& inputs,
+                                           std::int64_t most);
+
+/// One operation on values, some of them tangents.
+class Pushed {
+ public:
+  Pushed(Op op, const std::vector<const Propagated*>& operands, const Type& result, std::int64_t most)
+      : op_(op), x_(operands), type_(result), most_(most) {}
+
+  /// The terms of the result; none where there is no rule.
+  std::optional<std::vector<Term>> terms() {
+    const Rules& rules = *op_.rules;
+    if (rules.kind == Kind::elementwise) return elementwise();
+    if (rules.is_view) return joined(viewed());
+    if (rules.moves_elements) return joined(moved());
+    if (rules.kind == Kind::linear && rules.accumulation) return joined(summed());
+    if (rules.kind == Kind::multilinear) return multiplied();
+    return std::nullopt;
+  }
+
+ private:
+  /// The columns of a term, as the result shows the elements of one of this type; null where a list cannot be shown.
+  Numbers broadcast(const Term& of, const Type& from) const {
+    if (from.shape == type_.shape || numel(from) == numel(type_)) return of.columns;
+    if (of.rows) return nullptr;
+    std::vector<std::int32_t> shown;
+    shown.reserve(at(numel(type_)));
+    for_each_place(type_.shape, broadcast_strides(from.shape, type_.shape),
+                   [&](std::int64_t, std::int64_t place) { shown.push_back((*of.columns)[at(place)]); });
+    return shared(std::move(shown));
+  }
+
+  /// What is no tangent, at the elements of a list.
+  Tensor at_rows(const Tensor& x, const Numbers& rows) const {
+    if (!rows || x.dim() == 0) return x;
+    std::vector<std::int64_t> places;
+    for (const std::int32_t row : *rows) places.push_back(std::max(row, 0));
+    return index_select(flatten(expand(x, type_.shape)), 0, tensor(places));
+  }
+
+  /// The operation with these coefficients in the place of tangents; null: zero there.
+  Term applied(Numbers columns, Numbers rows, const std::vector<const Term*>& of) const {
+    Term term{.columns = std::move(columns), .rows = std::move(rows)};
+    bool is_number = true;
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      is_number = is_number &&
+                  (x_[i]->is_tangent ? !of[i] || of[i]->number : x_[i]->is_constant && x_[i]->type.rank() == 0);
+    if (is_number) {
+      Values numbers;
+      for (std::size_t i = 0; i < x_.size(); ++i)
+        numbers.push_back(x_[i]->is_tangent ? value_of(number_of(of[i] ? *of[i]->number : 0, x_[i]->type.dtype))
+                                            : x_[i]->known);
+      const AtLevel outside(nullptr);
+      term.number = to(wrap(evaluate(op_, numbers)[0]), float64).item<double>();
+      return term;
+    }
+    std::vector<Tensor> inputs;
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      inputs.push_back(!x_[i]->is_tangent ? at_rows(x_[i]->tensor, term.rows)
+                       : !of[i]           ? zeros_of({x_[i]->type.dtype, {}})
+                       : of[i]->number    ? number_of(*of[i]->number, x_[i]->type.dtype)
+                                          : of[i]->coefficient);
+    term.coefficient = in_type(apply_all(op_, inputs)[0], type_);
+    return term;
+  }
+
+  std::optional<std::vector<Term>> elementwise() const {
+    std::vector<std::size_t> tangents;
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      if (x_[i]->is_tangent) tangents.push_back(i);
+    const bool jointly = std::ranges::all_of(tangents, [&](std::size_t i) { return names(op_.rules->linear_in, i); });
+    if (!jointly && (tangents.size() > 1 || !names(op_.rules->linear_in_each, tangents[0]))) return std::nullopt;
+    // Terms of the operands that have the same columns become one.
+    struct Together {
+      Numbers columns, rows;
+      std::vector<const Term*> of;
+    };
+    std::vector<Together> all;
+    for (const std::size_t i : tangents)
+      for (const Term& term : x_[i]->terms) {
+        const Numbers columns = broadcast(term, x_[i]->type);
+        if (!columns) return std::nullopt;
+        auto same = std::ranges::find_if(all, [&](const Together& other) {
+          return !other.of[i] && are_equal(other.columns, columns) && are_equal(other.rows, term.rows);
+        });
+        if (same == all.end())
+          same = all.insert(all.end(), {columns, term.rows, std::vector<const Term*>(x_.size(), nullptr)});
+        same->of[i] = &term;
+      }
+    std::vector<Term> terms;
+    for (const auto& [columns, rows, of] : all) terms.push_back(applied(columns, rows, of));
+    return terms;
+  }
+
+  /// The coefficient as a tensor of the whole shape.
+  static Tensor whole(const Term& term, const Type& type) {
+    return expand(term.number ? number_of(*term.number, type.dtype) : term.coefficient, type.shape);
+  }
+
+  /// A list, where element i of the result is element `from(i)` of what the list is of, or none; null where one element
+  /// goes to several.
+  template <class From>
+  std::optional<Term> list_moved(const Term& of, std::int64_t elements, const From& from) const {
+    std::vector<std::int32_t> to(at(elements), none), rows;
+    for (std::int64_t i = 0; i < numel(type_); ++i) {
+      const std::int64_t element = from(i);
+      if (element == none) continue;
+      if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != none) return std::nullopt;
+    }
+    for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : to[at(row)]);
+    Term term = of;
+    term.rows = shared(std::move(rows));
+    return term;
+  }
+
+  std::optional<std::vector<Term>> viewed() const {
+    const std::optional<Shown> shown = shown_by(op_, x_[0]->type);
+    if (!shown || shown->count != 1 || x_[0]->type.dtype != type_.dtype) return std::nullopt;
+    std::vector<Term> terms;
+    for (const Term& of : x_[0]->terms) {
+      if (of.rows) {
+        auto list = list_moved(of, numel(x_[0]->type), [&](std::int64_t i) { return shown->first[at(i)]; });
+        if (!list) return std::nullopt;
+        terms.push_back(std::move(*list));
+        continue;
+      }
+      std::vector<std::int32_t> columns;
+      columns.reserve(shown->first.size());
+      for (const std::int64_t from : shown->first) columns.push_back((*of.columns)[at(from)]);
+      Term& term = terms.emplace_back(Term{.columns = shared(std::move(columns)), .number = of.number});
+      const Tensor operand = of.number ? Tensor() : whole(of, x_[0]->type);
+      if (!of.number) term.coefficient = apply_all(op_, {&operand, 1})[0];
+    }
+    return terms;
+  }
+
+  /// The first terms of all operands become one, then the second ones, and so on. Lists stay apart.
+  std::optional<std::vector<Term>> moved() const {
+    std::vector<Operand> operands;
+    for (const Propagated* x : x_) operands.push_back({x->type, x->known});
+    const auto moves = moves_of(op_, operands, {type_});
+    if (!moves) return std::nullopt;
+    const std::vector<ElementSource>& sources = (*moves)[0];
+    if (x_.size() == 1 && x_[0]->type.shape == type_.shape && is_in_place(sources)) return x_[0]->terms;
+    const unsigned moving = op_.rules->moves_elements(op_.parameters);
+    std::size_t count = 0;
+    std::vector<Term> terms;
+    std::vector<std::vector<const Term*>> of(x_.size());
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      if (x_[i]->is_tangent && !names(moving, i)) return std::nullopt;
+      for (const Term& term : x_[i]->terms) {
+        if (!term.rows) {
+          of[i].push_back(&term);
+          continue;
+        }
+        auto list = list_moved(term, numel(x_[i]->type), [&](std::int64_t element) {
+          const auto [k, from] = sources[at(element)];
+          return k == static_cast<int>(i) ? from : none;
+        });
+        if (!list) return std::nullopt;
+        terms.push_back(std::move(*list));
+      }
+      count = std::max(count, of[i].size());
+    }
+    for (std::size_t t = 0; t < count; ++t) {
+      std::vector<std::int32_t> columns;
+      columns.reserve(sources.size());
+      for (const auto [k, element] : sources)
+        columns.push_back(k < 0 || t >= of[at(k)].size() ? none : (*of[at(k)][t]->columns)[at(element)]);
+      Term& term = terms.emplace_back(Term{.columns = shared(std::move(columns))});
+      bool is_number = true;
+      for (const auto& own : of) {
+        if (t >= own.size()) continue;
+        is_number = is_number && own[t]->number && (!term.number || *term.number == *own[t]->number);
+        if (is_number) term.number = own[t]->number;
+      }
+      if (is_number) continue;
+      term.number = {};
+      std::vector<Tensor> inputs;
+      for (std::size_t i = 0; i < x_.size(); ++i)
+        inputs.push_back(!names(moving, i)  ? x_[i]->tensor
+                         : t < of[i].size() ? whole(*of[i][t], x_[i]->type)
+                                            : zeros_of(x_[i]->type));
+      term.coefficient = in_type(apply_all(op_, inputs)[0], type_);
+    }
+    return terms;
+  }
+
+  static bool is_in_place(const std::vector<ElementSource>& sources) {
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (sources[i].operand != 0 || sources[i].element != static_cast<std::int64_t>(i)) return false;
+    return true;
+  }
+
+  static bool is_first_input(const Formula& formula) {
+    const Formula::Step& step = formula.steps[at(formula.result)];
+    return step.kind == Formula::Kind::input && step.from[0] == 0;
+  }
+
+  /// A term for each of a few elements that are added to one; of many, a list.
+  std::optional<std::vector<Term>> summed() const {
+    const Type& from = x_[0]->type;
+    const Accumulation adds = op_.rules->accumulation(op_.parameters);
+    const auto axes = reduced_axes(op_, {from}, type_.rank());
+    if (!axes || x_.size() != 1 || !is_first_input(adds.term) || !is_first_input(adds.finish)) return std::nullopt;
+    std::vector<std::int64_t> reduced, kept;
+    for (std::int64_t i = 0; i < std::ssize(*axes); ++i) ((*axes)[at(i)] ? reduced : kept).push_back(i);
+    Shape kept_shape, reduced_shape;
+    Strides own = contiguous_strides(from.shape), kept_strides, reduced_strides;
+    for (const std::int64_t i : kept) kept_shape.push_back(from.shape[at(i)]), kept_strides.push_back(own[at(i)]);
+    for (const std::int64_t i : reduced)
+      reduced_shape.push_back(from.shape[at(i)]), reduced_strides.push_back(own[at(i)]);
+    const std::int64_t count = reduced_shape.numel().raw();
+    std::vector<std::int64_t> begins;
+    for_each_place(reduced_shape, reduced_strides, [&](std::int64_t, std::int64_t place) { begins.push_back(place); });
+    std::vector<std::int32_t> sum_of(at(numel(from)));  // by element
+    for_each_place(kept_shape, kept_strides, [&](std::int64_t i, std::int64_t place) {
+      for (const std::int64_t begin : begins) sum_of[at(begin + place)] = static_cast<std::int32_t>(i);
+    });
+    constexpr std::int64_t few = 8;
+    std::vector<Term> terms;
+    for (const Term& of : x_[0]->terms) {
+      if (of.rows || count > few) {
+        Term& list = terms.emplace_back(of);
+        if (of.rows) {
+          std::vector<std::int32_t> rows;
+          for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : sum_of[at(row)]);
+          list.rows = shared(std::move(rows));
+        } else {
+          list.rows = shared(sum_of);
+          if (!of.number) list.coefficient = flatten(whole(of, from));
+        }
+        continue;
+      }
+      Tensor rows;  // [elements that are added, kept…]
+      for (std::int64_t r = 0; r < count; ++r) {
+        std::vector<std::int32_t> columns;
+        columns.reserve(at(numel(type_)));
+        for_each_place(kept_shape, kept_strides, [&](std::int64_t, std::int64_t place) {
+          columns.push_back((*of.columns)[at(begins[at(r)] + place)]);
+        });
+        Term term{.columns = shared(std::move(columns)), .number = of.number};
+        if (!of.number) {
+          if (!rows.defined()) {
+            std::vector<std::int64_t> order = reduced;
+            order.insert(order.end(), kept.begin(), kept.end());
+            Shape shape = kept_shape;
+            shape.insert(0, count);
+            rows = reshape(permute(whole(of, from), order), shape);
+          }
+          term.coefficient = in_type(reshape(select(rows, 0, r), type_.shape), type_);
+        }
+        terms.push_back(std::move(term));
+      }
+    }
+    return terms;
+  }
+
+  /// Terms with the same columns become one.
+  std::optional<std::vector<Term>> joined(std::optional<std::vector<Term>> terms) const {
+    if (!terms) return terms;
+    std::vector<Term> found;
+    for (Term& term : *terms) {
+      const auto same = std::ranges::find_if(found, [&](const Term& other) {
+        return !term.rows && !other.rows && are_equal(other.columns, term.columns);
+      });
+      if (same == found.end()) {
+        found.push_back(std::move(term));
+      } else if (same->number && term.number) {
+        *same->number += *term.number;
+      } else {
+        same->coefficient = whole(*same, type_) + whole(term, type_);
+        same->number = {};
+      }
+    }
+    return found;
+  }
+
+  /// Products of matrices, and sums of products: written down as products of elements, and sums.
+  std::optional<std::vector<Term>> multiplied() const {
+    const auto matrices = Facts<ProductAxesOf>::of(*op_.rules);
+    if (x_.size() != 2 || (x_[0]->is_tangent && x_[1]->is_tangent) || (!matrices && !op_.rules->accumulation))
+      return std::nullopt;
+    const auto sums = [&](const Tensor& a, const Tensor& b) -> Tensor {
+      if (matrices) return product(matrices(op_.parameters), a, b);
+      const auto axes = reduced_axes(op_, {x_[0]->type, x_[1]->type}, type_.rank());
+      if (!axes || x_[0]->type.shape != x_[1]->type.shape) return {};
+      std::vector<std::int64_t> reduced;
+      for (std::int64_t i = 0; i < std::ssize(*axes); ++i)
+        if ((*axes)[at(i)]) reduced.push_back(i);
+      return reshape(sum(a * b, reduced), type_.shape);
+    };
+    const auto alone = [](const Type& type) { return zeros(type.shape, type.dtype); };
+    const Program simpler =
+        runs::trace(call::any_function<Tensor, Tensor, Tensor>(sums),
+                    call::any_list(alone(x_[0]->type), alone(x_[1]->type)), where_t::current());
+    auto found = run(simpler, {*x_[0], *x_[1]}, most_);
+    return found ? std::optional(std::move((*found)[0].terms)) : std::nullopt;
+  }
+
+  /// [batch…, rows, columns] as the sum of [batch…, rows, columns, k].
+  Tensor product(const ProductAxes& axes, const Tensor& a, const Tensor& b) const {
+    const bool has_rows = axes.is_outer || axes.left == 2, has_columns = axes.is_outer || axes.right == 2;
+    Tensor left = has_rows ? a : unsqueeze(a, -2), right = b;
+    if (axes.is_outer) left = unsqueeze(left, -1), right = unsqueeze(right, -1);
+    else right = has_columns ? transpose(b, -1, -2) : unsqueeze(b, -2);
+    return reshape(sum(unsqueeze(left, -2) * unsqueeze(right, -3), {-1}), type_.shape);
+  }
+
+  const Op op_;
+  const std::vector<const Propagated*>& x_;
+  const Type& type_;
+  const std::int64_t most_;
+};
+
+/// The values of an operation on known ones; none where it fails.
+Values known_results(Op op, const std::vector<const Propagated*>& operands) {
+  Values values;
+  for (const Propagated* x : operands) {
+    if (!x->known) return {};
+    values.push_back(x->known);
+  }
+  const AtLevel outside(nullptr);
+  try {
+    return evaluate(op, values);
+  } catch (const Error&) { return {}; }
+}
+
+/// Whether every equation may be computed anew: none draws, acts or holds a program.
+bool is_plain(const ProgramBody& body) {
+  return std::ranges::none_of(body.equations, [](const Equation& e) {
+    return e.rules->kind == Kind::custom || e.rules->home || e.rules->effect != Effect::no_effect ||
+           (e.rules->draws && e.rules->draws(e.parameters.get()));
+  });
+}
+
+/// What the program's outputs are made of; none where there is no rule for an operation.
+std::optional<std::vector<Propagated>> run(const Program& program, const std::vector<Propagated>& inputs,
+                                           std::int64_t most) {
+  const ProgramBody& body = program.body();
+  if (!is_plain(body)) return std::nullopt;
+  std::vector<Propagated> values(body.types.size());
+  for (std::size_t v = 0; v < values.size(); ++v) values[v].type = type_of_variable(program, static_cast<Variable>(v));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Type type = values[at(body.inputs[i])].type;
+    values[at(body.inputs[i])] = inputs[i];
+    values[at(body.inputs[i])].type = type;
+  }
+  for (const Constant& c : body.constants) {
+    Propagated& value = values[at(c.variable)];
+    value.tensor = wrap(c.value), value.known = c.value, value.is_constant = true;
+  }
+  for (const Capture& c : body.captures) {
+    Propagated& value = values[at(c.variable)];
+    value.tensor = c.tensor;
+    if (const ValueRef& held = value_of(c.tensor); held->kind == ValueKind::array) value.known = held;
+  }
+  for (const Equation& e : body.equations) {
+    allow_interruption();
+    const OwnedParameters parameters = parameters_in_call(e, program.shared_call_sizes());
+    const Op op{e.rules, parameters.get()};
+    std::vector<const Propagated*> operands;
+    bool is_tangent = false, is_constant = true;
+    for (const Variable v : e.inputs) {
+      operands.push_back(&values[at(v)]);
+      is_tangent = is_tangent || values[at(v)].is_tangent;
+      is_constant = is_constant && values[at(v)].is_constant;
+    }
+    if (is_tangent) {
+      if (e.outputs.size() != 1) return std::nullopt;
+      Propagated& result = values[at(e.outputs[0])];
+      auto terms = Pushed(op, operands, result.type, most).terms();
+      if (!terms || std::ssize(*terms) > most) return std::nullopt;
+      result.is_tangent = true;
+      result.terms = std::move(*terms);
+      continue;
+    }
+    std::vector<Tensor> tensors;
+    for (const Propagated* operand : operands) tensors.push_back(operand->tensor);
+    const Tensors results = apply_all(op, tensors);
+    const Values known = known_results(op, operands);
+    for (std::size_t r = 0; r < e.outputs.size(); ++r) {
+      Propagated& result = values[at(e.outputs[r])];
+      result.tensor = results[r];
+      if (!known.empty()) result.known = known[r], result.is_constant = is_constant;
+    }
+  }
+  std::vector<Propagated> outputs;
+  for (const Variable v : body.outputs) outputs.push_back(values[at(v)]);
+  return outputs;
+}
+
+/// The nonzeros of the pattern, out of the terms that have them.
+Tensor gathered(const Propagated& y, const Sparsity& sparsity) {
+  // All coefficients, one after the other, and then the numbers.
+  std::vector<Tensor> parts;
+  std::vector<std::int64_t> begins;
+  std::vector<double> numbers{0};
+  std::int64_t size = 0;
+  for (const Term& term : y.terms) {
+    begins.push_back(size);
+    if (term.number) continue;
+    parts.push_back(flatten(expand(term.coefficient, term.rows ? Shape{std::ssize(*term.rows)} : y.type.shape)));
+    size += std::ssize(*term.columns);
+  }
+  std::map<double, std::int64_t> number_at;
+  const auto place_of_number = [&](double number) {
+    const auto [found, is_new] = number_at.emplace(number, std::ssize(numbers));
+    if (is_new) numbers.push_back(number);
+    return size + found->second;
+  };
+  // Several terms may have one place: the first ones are read, the others added.
+  std::vector<std::int64_t> places(at(sparsity.nnz()), size), positions, further;
+  std::vector<bool> is_found(at(sparsity.nnz()));
+  for (std::size_t t = 0; t < y.terms.size(); ++t) {
+    const Term& term = y.terms[t];
+    const std::int64_t number = term.number ? place_of_number(*term.number) : 0;
+    for (std::int64_t e = 0; e < std::ssize(*term.columns); ++e) {
+      const std::int64_t i = term.rows ? (*term.rows)[at(e)] : e;
+      const std::int32_t column = (*term.columns)[at(e)];
+      if (i == none || column == none) continue;
+      const auto row = sparsity.row(i);
+      const auto found = std::ranges::lower_bound(row, column);
+      if (found == row.end() || *found != column) continue;
+      const std::int64_t k = sparsity.crow()[at(i)] + (found - row.begin());
+      const std::int64_t place = term.number ? number : begins[t] + e;
+      if (is_found[at(k)]) positions.push_back(k), further.push_back(place);
+      else places[at(k)] = place, is_found[at(k)] = true;
+    }
+  }
+  {
+    const AtLevel outside(nullptr);
+    parts.push_back(to(tensor(numbers), y.type.dtype));
+  }
+  const Tensor all = cat(parts, 0), values = index_select(all, 0, tensor(places));
+  if (positions.empty()) return values;
+  return index_add(values, 0, tensor(positions), index_select(all, 0, tensor(further)));
+}
+
+}  // namespace
+
+std::optional<Tensor> propagated(const VectorFunction& f, const Tensor& x, const Sparsity& sparsity, std::int64_t most,
+                                 where_t where) {
+  const Program program = tangent_program("jacobian", f, x, sparsity.columns(), where);
+  std::vector<std::int32_t> own(at(sparsity.columns()));
+  std::iota(own.begin(), own.end(), 0);
+  Propagated point, direction;
+  point.tensor = x;
+  direction.is_tangent = true;
+  direction.terms.push_back({.columns = shared(std::move(own)), .number = 1});
+  const auto found = run(program, {point, direction}, most);
+  if (!found) return std::nullopt;
+  const Propagated& y = (*found)[0];
+  if (numel(y.type) != sparsity.rows() || !is_floating(y.type.dtype)) return std::nullopt;
+  if (!y.is_tangent) return zeros({sparsity.nnz()}, y.type.dtype);
+  return gathered(y, sparsity);
+}
+
+}  // namespace ricci::sparse
