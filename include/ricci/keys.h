@@ -5,7 +5,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <tuple>
+#include <utility>
 
 #include "ricci/tensor.h"
 
@@ -20,6 +22,9 @@ struct Key {
 
   Tensor data;  // int64 [leading…, 2]
 
+  /// Of several keys those at an index of their first axis: `rc::split(key, 10)[i]`. ValueError if this is one key.
+  Key operator[](const Index& index) const;
+
   static auto tree_fields(auto& self) { return std::tie(self.data); }
 };
 
@@ -28,6 +33,16 @@ std::array<Key, 2> split(const Key& key);
 /// n of them as one tree with a leading axis n, to map over. ValueError if n is negative.
 ///   rc::vmap(simulate)(rc::split(key, 1000))
 Key split(const Key& key, Size n);
+/// The same n keys, to take apart.
+///   auto [weights, bias, noise] = rc::split<3>(key);
+template <std::size_t n>
+  requires(n > 0)
+std::array<Key, n> split(const Key& key) {
+  const Key all = split(key, static_cast<std::int64_t>(n));
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array{all[i]...};
+  }(std::make_index_sequence<n>());
+}
 /// A key for each number (an integer, or a tensor of integers, whose axes the keys take on): of a step, for one.
 /// TypeError if it is not an integer.
 Key fold_in(const Key& key, const Tensor& number);

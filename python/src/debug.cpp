@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "object.h"
+#include "ricci/progress.h"
 #include "transforms.h"
 
 namespace ricci::python {
@@ -39,6 +40,14 @@ void make_debug(nb::module_& m) {
       nb::arg("x"), nb::arg("name"));
   space.def("set_sink", [](nb::object sink) { debug::set_sink(sink_of(std::move(sink))); }, nb::arg("sink").none());
   debug::set_sink(sink_of(nb::none()));
+
+  nb::class_<Progress>(m, "Progress", "A bar for a loop; progress(steps) makes one.")
+      .def("__call__", &Progress::operator(), nb::arg("i"),
+           "Says that step i, counted from 0, has come: an int, or a Tensor of an integer.");
+  m.def("progress", &progress, nb::arg("steps"),
+        "A bar for a loop of so many steps: show = rc.progress(1000), and show(i) in step i. Like rc.debug.print it\n"
+        "acts where the function runs, also in loops and compiled functions. It draws on the standard error output,\n"
+        "and nothing if that is no terminal.");
 }
 
 }  // namespace ricci::python

@@ -82,7 +82,13 @@ void make_library(nb::module_& m) {
       nb::arg("tree"), "Where each Tensor of a tree is.");
   m.def(
       "load_leaves",
-      [](nb::handle like, nb::handle named) { return rebuild(load_leaves(tree_of(like), named_from(named))); },
+      [](nb::handle like, nb::handle named) {
+        Tree loaded = tree_of(like);
+        tree::Walk into;
+        tree::walk(loaded, into);
+        tree::load_leaves(into, named_from(named));
+        return rebuild(loaded);
+      },
       nb::arg("like"), nb::arg("named"), "A tree as `like`, with each Tensor replaced by the one of its name.");
   using UnravelTree = Unravel<Tree>;
   nb::class_<UnravelTree>(m, "Unravel", "The way back from a vector to a tree.")

@@ -10,6 +10,7 @@
 #include "ricci/compile.h"
 #include "ricci/compile_cache.h"
 #include "ricci/program.h"
+#include "ricci/transforms/eval_shape.h"
 #include "threads.h"
 #include "transforms.h"
 
@@ -46,6 +47,19 @@ struct Traced {
     return program;
   }
 };
+
+nb::object eval_shape(const nb::object& f, const nb::args& arguments, const nb::kwargs& named) {
+  require_function(f, "eval_shape");
+  Tree shown = tree_of(arguments);
+  runs::TypesRun run(place_here());
+  run.enter(walk_of(shown));
+  const nb::object returned = call(f, rebuild(shown), named_or_null(named));
+  Tree result = tree_of(returned);
+  if (result.leaves.empty()) run.refuse(described(returned).c_str());
+  run.leave(walk_of(result));
+  raise_dropped_interrupt();
+  return rebuild(result);
+}
 
 std::vector<Tensor> tensors_of(nb::handle list) {
   std::vector<Tensor> all;
@@ -200,6 +214,11 @@ void make_programs(nb::module_& m) {
         return Traced{std::move(f), place_here()};
       },
       nb::arg("func"), "trace(f)(*args): the Program of f at arguments like these.");
+
+  m.def("eval_shape", &eval_shape, nb::arg("func"), nb::arg("args"), nb::arg("kwargs"),
+        "A tree like func(*args, **kwargs), whose Tensors have the shapes and dtypes of its results, and zeros for\n"
+        "elements: each holds one number, however large it is. func is written down, as by trace, and nothing is\n"
+        "computed; rc.zeros(()).expand(1_000_000) is argument enough for a million elements.");
 
   nb::class_<PythonCompiled> compiled(m, "Compiled", nb::type_slots(holds<&PythonCompiled::f>()));
   compiled.def("__call__", &PythonCompiled::operator())

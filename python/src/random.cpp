@@ -123,6 +123,23 @@ void make_random(nb::module_& m) {
           nb::arg("n") = nb::none(),
           "Two keys that have nothing in common; n of them, as one Key with an axis n in front.")
       .def(
+          "__getitem__",
+          [](const Key& k, nb::handle i) {
+            if (is_int(i.ptr())) {
+              std::int64_t place = 0;
+              int_from(i.ptr(), place);
+              return k[place];
+            }
+            if (is_tensor(i.ptr())) return k[tensor_of(i.ptr())];
+            throw TypeError("Key: an index is an int or a Tensor of integers, not " + name_of_type(i.ptr()));
+          },
+          nb::arg("index"), "Of several keys the one at an index: key.split(10)[i]. a, b, c = key.split(3) works, too.")
+      .def("__len__",
+           [](const Key& k) {
+             if (k.data.dim() == 1) throw TypeError("Key: a single key has no length; key.split(n) gives n of them");
+             return k.data.size(0);
+           })
+      .def(
           "fold_in", [](const Key& k, const Tensor& number) { return ops::fold_in(k, number); }, nb::arg("number"),
           "A key for a number, of a step for one.")
       .def("__repr__", [](const Key& k) { return "Key(" + to_string(k.data) + ")"; })

@@ -519,6 +519,8 @@ CASES |= {
     "frexp": (dict(input=t(X)), np.frexp(X)),
     "sinc": (dict(input=t(X)), np.sinc(X)),
     "sinhc": (dict(input=t(X)), np.sinh(X) / X),
+    "dynamic_slice": (dict(input=t(X), start_indices=[0] * X.ndim, slice_sizes=(1,) * X.ndim), X[(slice(1),) * X.ndim]),
+    "dynamic_update_slice": (dict(input=t(X), update=t(-X), start_indices=[0] * X.ndim), -X),
     "gelu_tanh": (
         dict(input=t(X)),
         0.5 * X * (1 + np.tanh(math.sqrt(2 / math.pi) * (X + 0.044715 * X**3))),

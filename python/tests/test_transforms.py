@@ -532,3 +532,45 @@ def test_branches_of_switch_case_that_no_example_takes_must_agree():
     branches = (rc.sin, lambda x: rc.cos(x).unsqueeze(0), rc.sin)
     with pytest.raises(rc.ValueError, match="switch_case"):
         rc.vmap(lambda i, x: rc.switch_case(i, branches, x))(rc.tensor([0, 0]), rc.ones(2))
+
+
+def test_eval_shape_computes_nothing_and_gives_shapes_and_dtypes():
+    large = rc.zeros(()).expand(1_000_000, 1_000_000)
+    found = rc.eval_shape(lambda x, y: {"product": x @ x, "mask": x[0] > y, "name": "f"}, large, y=rc.ones(()))
+    assert found["product"].shape == (1_000_000, 1_000_000) and found["product"].dtype == rc.float32
+    assert found["mask"].shape == (1_000_000,) and found["mask"].dtype == rc.bool and found["name"] == "f"
+    with pytest.raises(rc.TransformError):
+        rc.eval_shape(lambda x: x if x.sum().item() > 0 else -x, rc.ones(2))
+    with pytest.raises(rc.TypeError, match="eval_shape"):
+        rc.eval_shape(lambda x: 3, rc.ones(2))
+
+
+def test_dynamic_slices_are_clamped_and_map():
+    x = rc.arange(5.0)
+    assert rc.dynamic_slice(x, [rc.tensor(9)], (2,)).tolist() == [3, 4]
+    assert rc.dynamic_slice(x, [-5], (2,)).tolist() == [0, 1]
+    assert rc.dynamic_update_slice(x, rc.ones(2), [1]).tolist() == [0, 1, 1, 3, 4]
+    rows = rc.vmap(lambda i: rc.dynamic_slice(x, [i], (2,)))(rc.tensor([0, 2]))
+    assert rows.tolist() == [[0, 1], [2, 3]]
+
+
+def test_keys_of_a_split_are_indexed_and_taken_apart():
+    keys = rc.Key(3).split(3)
+    a, b, c = keys
+    assert len(keys) == 3 and [k.data.tolist() for k in (a, b, c)] == keys.data.tolist()
+    assert keys[rc.tensor(1)].data.tolist() == b.data.tolist() and keys[-1].data.tolist() == c.data.tolist()
+    with pytest.raises(rc.IndexError):
+        keys[3]
+    with pytest.raises(rc.ValueError, match="single one"):
+        a[0]
+    with pytest.raises(rc.TypeError):
+        len(a)
+
+
+def test_progress_draws_nothing_where_there_is_no_terminal(capfd):
+    show = rc.progress(3)
+    rc.compile(lambda x: rc.fori_loop(0, 3, lambda i, y: (show(i), y + 1)[1], x))(rc.ones(2))
+    show(2)
+    assert capfd.readouterr().err == ""
+    with pytest.raises(rc.ValueError, match="progress"):
+        rc.progress(0)

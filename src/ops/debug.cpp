@@ -1,11 +1,16 @@
-// Printing and checking inside functions. A line is printed by an operation without results. Under vmap it takes the
-// numbers of the examples as one operand more, so that programs and chunks know them; the number of an example that
-// takes no part in a branch or step is -1 there, and nothing is printed for it.
+// Printing and checking inside functions, and bars of progress. A line is printed by an operation without results.
+// Under vmap it takes the numbers of the examples as one operand more, so that programs and chunks know them. An
+// example that takes no part in a branch or step has the number -1 there, and nothing is printed for it.
 #include "ricci/debug.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
+#include <cstdint>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -21,8 +26,10 @@
 #include "ops/reading.h"
 #include "primitive/wording.h"
 #include "program/edit.h"
+#include "ricci/ops.h"
 #include "ricci/primitive.h"
 #include "ricci/primitive/raise.h"
+#include "ricci/progress.h"
 
 namespace ricci {
 namespace {
@@ -36,13 +43,17 @@ SinkOfAll& sink_of_all() {
   return all;
 }
 
+/// Calls `say`, unless what it says was said before.
+template <class Say>
+void once(const Say& say) {
+  if (this_thread.prints_nothing) return;
+  if (this_thread.lines_left_out > 0) --this_thread.lines_left_out;
+  else say();
+  ++this_thread.lines_so_far;
+}
+
 /// The sink is called without a lock: it may wait for another thread that prints, and may print itself.
 void tell(const std::string& line) {
-  if (this_thread.prints_nothing) return;
-  if (this_thread.lines_left_out > 0) {
-    --this_thread.lines_left_out, ++this_thread.lines_so_far;
-    return;
-  }
   std::shared_ptr<const debug::Sink> sink;
   {
     const std::lock_guard lock(sink_of_all().mutex);
@@ -50,7 +61,6 @@ void tell(const std::string& line) {
   }
   if (*sink) (*sink)(line);
   else std::cout << line + '\n' << std::flush;
-  ++this_thread.lines_so_far;
 }
 
 /// A text as a parameter: in quotes, on one line.
@@ -130,6 +140,33 @@ class Places {
   bool is_done_ = false;
 };
 
+/// Calls f(place, numbers of the example) for each example that takes part, of inputs as those of `Print`.
+template <class F>
+void for_each_example(Inputs in, std::int64_t vmaps, const F& f) {
+  if (vmaps == 0) return f(Places(nullptr, 0), Shape());
+  const Strided& innermost = in[static_cast<std::size_t>(vmaps - 1)];
+  for (Places example(innermost.shape, vmaps); example; example.next()) {
+    Shape numbers;
+    bool takes_part = true;
+    for (std::int64_t k = 0; k < vmaps; ++k) {
+      const Strided number = example.part(in[static_cast<std::size_t>(k)], k + 1);
+      numbers.push_back(*static_cast<const std::int64_t*>(number.data));
+      takes_part = takes_part && numbers.back() >= 0;
+    }
+    if (takes_part) f(example, numbers);
+  }
+}
+
+/// The inputs of an operation like `Print` with the numbers of the examples in front. Its rule runs one level further
+/// out than the vmap.
+Tensors with_numbers(const Batch& batch) {
+  const Interpreter* vmap = this_thread.of_the_user;
+  while (vmap->level != batch.level) vmap = vmap->parent;
+  Tensors inputs{row_numbers(static_cast<const BatchInterpreter&>(*vmap))};
+  for (int i = 0; i < batch.count(); ++i) inputs.push_back(batch.input(i));
+  return inputs;
+}
+
 /// Inputs: for each vmap, the outermost first, the numbers of its examples, int64, with the axes of the vmaps up to it;
 /// then the values, with the axes of all vmaps in front. A line without values has one that no field stands for. It has
 /// no result: laws compare results, so it has no samples. `Debug.*` and `PrintedLines.*` test it.
@@ -143,25 +180,15 @@ struct Print {
 
   Types type(const Types&) const { return {}; }
   void eval(Outputs, Inputs in) const {
-    if (vmaps == 0) return tell(line(Places(nullptr, 0), in));
-    const Strided& innermost = in[static_cast<std::size_t>(vmaps - 1)];
-    for (Places example(innermost.shape, vmaps); example; example.next()) {
-      Shape numbers;
-      bool takes_part = true;
-      for (std::int64_t k = 0; k < vmaps; ++k) {
-        const Strided number = example.part(in[static_cast<std::size_t>(k)], k + 1);
-        numbers.push_back(*static_cast<const std::int64_t*>(number.data));
-        takes_part = takes_part && numbers.back() >= 0;
-      }
-      if (!takes_part) continue;
-      tell(line(example, in) + "  (example " + (vmaps == 1 ? std::to_string(numbers[0].host()) : to_string(numbers)) +
-           ")");
-    }
+    for_each_example(in, vmaps, [&](const Places& example, const Shape& numbers) {
+      std::string whose;
+      if (vmaps > 0)
+        whose = "  (example " + (vmaps == 1 ? std::to_string(numbers[0].host()) : to_string(numbers)) + ")";
+      once([&] { tell(line(example, in) + whose); });
+    });
   }
   BatchedOutputs batch(const Batch& batch) const {
-    Tensors inputs{numbers_of(batch)};
-    for (int i = 0; i < batch.count(); ++i) inputs.push_back(batch.input(i));
-    apply(Print{format, vmaps + 1}, inputs);
+    apply(Print{format, vmaps + 1}, with_numbers(batch));
     return {.outputs = {}, .mapped = 0};
   }
 
@@ -178,11 +205,65 @@ struct Print {
     read_format(format.text, [&](char c) { text += c; }, field);
     return text;
   }
-  /// The rule runs one level further out than its vmap.
-  static Tensor numbers_of(const Batch& batch) {
-    const Interpreter* vmap = this_thread.of_the_user;
-    while (vmap->level != batch.level) vmap = vmap->parent;
-    return row_numbers(static_cast<const BatchInterpreter&>(*vmap));
+};
+
+// ── bars ──
+
+/// The bar that stands on the terminal. Threads that show steps take turns.
+class Bar {
+ public:
+  void show(std::int64_t step, std::int64_t steps) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t done = std::clamp<std::int64_t>(step + 1, 0, steps);
+    const int percent = static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(steps));
+    const bool is_new = steps != steps_ || done <= done_;
+    if (is_new) began_ = Clock::now();
+    const bool is_drawn = !is_new && percent == percent_ && done < steps;
+    steps_ = steps, done_ = done, percent_ = percent;
+    if (!is_drawn && isatty(STDERR_FILENO) != 0) draw();
+    if (done == steps) steps_ = 0;  // the next step begins anew
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void draw() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    std::ostringstream text;
+    const auto half = static_cast<std::size_t>(percent_ / 2);
+    text << "\r[" << std::string(half, '=') << std::string(50 - half, ' ') << "] " << std::setw(3) << percent_ << " %  "
+         << done_ << " of " << steps_ << ", " << std::fixed << std::setprecision(1) << seconds << " s"
+         << (done_ == steps_ ? "\n" : "");
+    std::cerr << text.str() << std::flush;
+  }
+
+  std::mutex mutex_;
+  std::int64_t steps_ = 0, done_ = 0;  // of no bar: no steps
+  int percent_ = 0;
+  Clock::time_point began_;
+};
+
+/// Inputs as of `Print`: the numbers of the examples, then the number of the step.
+struct ShowProgress {
+  using kind = Explicit;
+  static constexpr const char* name = "progress";
+  static constexpr Effect effect = Effect::acts;
+  static constexpr bool locally_constant = true;
+  std::int64_t steps = 1, vmaps = 0;
+
+  Types type(const Types&) const { return {}; }
+  void eval(Outputs, Inputs in) const {
+    const Strided& numbers = in[static_cast<std::size_t>(vmaps)];
+    std::int64_t last = INT64_MAX;  // of the example that is furthest behind
+    for_each_example(in, vmaps, [&](const Places& example, const Shape&) {
+      last = std::min(last, *static_cast<const std::int64_t*>(example.part(numbers, vmaps).data));
+    });
+    static Bar bar;
+    if (last != INT64_MAX) once([&] { bar.show(last, steps); });
+  }
+  BatchedOutputs batch(const Batch& batch) const {
+    apply(ShowProgress{steps, vmaps + 1}, with_numbers(batch));
+    return {.outputs = {}, .mapped = 0};
   }
 };
 
@@ -258,7 +339,7 @@ struct FiniteCotangent {
 
 }  // namespace
 
-bool prints(const Rules& rules) { return &rules == &rules_of<Print>; }
+bool prints(const Rules& rules) { return &rules == &rules_of<Print> || &rules == &rules_of<ShowProgress>; }
 bool prints(const Program& program) {
   const auto look = [&] {
     return std::make_shared<const bool>(
@@ -333,4 +414,20 @@ Sink set_sink(Sink sink) {
 }
 
 }  // namespace debug
+
+Progress progress(std::int64_t steps) {
+  if (steps < 1) raise<ValueError>("progress: a loop of " + std::to_string(steps) + " steps; it must have 1 at least");
+  return Progress(steps);
+}
+
+void Progress::operator()(const Tensor& i) const {
+  require_defined("progress", i, 0);
+  const Type type = type_of(i);
+  if (!is_integral(type.dtype))
+    raise<TypeError>("progress: the step is " + to_string(type) + "; it must be an integer");
+  if (type.rank() != 0) raise<ValueError>("progress: the step is " + to_string(type) + "; it must have no axes");
+  const Tensor step[] = {to(i, DType::int64)};
+  apply(ShowProgress{steps_}, step);
+}
+
 }  // namespace ricci

@@ -93,6 +93,12 @@ Key::Key(Tensor from) : data(std::move(from)) {
                       " is no key's data, which has a last axis of 2; make a key with rc::Key(seed)");
 }
 
+Key Key::operator[](const Index& index) const {
+  if (const Type type = type_of(data); type.rank() == 1)
+    raise<ValueError>("Key: key[i] is one of several keys, this is a single one; rc::split(key, n) gives n of them");
+  return Key(data[index]);
+}
+
 std::array<Key, 2> split(const Key& key) {
   return {children("split", key, 0, Purpose::split), children("split", key, 1, Purpose::split)};
 }

@@ -85,6 +85,23 @@ std::map<std::string, Tensor> named_leaves(const Walk& walk) {
   return named;
 }
 
+std::vector<std::size_t> sizes_of_empty_lists(const Walk& walk, const std::map<std::string, Tensor>& named) {
+  const std::vector<std::string> lists = empty_list_names(walk);
+  if (lists.empty()) return {};
+  std::set<std::string> known;
+  for (const auto& [name, tensor] : named) known.insert(torch_name(name));
+  const auto is_there = [&](const std::string& element) {
+    const auto below = known.lower_bound(element + ".");
+    return known.contains(element) || (below != known.end() && below->starts_with(element + "."));
+  };
+  std::vector<std::size_t> sizes;
+  for (const std::string& list : lists) {
+    sizes.push_back(0);
+    while (is_there(torch_name(list + "[" + std::to_string(sizes.back()) + "]"))) ++sizes.back();
+  }
+  return sizes;
+}
+
 void load_leaves(const Walk& into, const std::map<std::string, Tensor>& named) {
   const std::vector<std::string> names = required_names("load_leaves", into);
   std::vector<std::string> missing, misshaped, extra;

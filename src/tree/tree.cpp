@@ -192,7 +192,11 @@ std::string type_of(const Tensor& leaf) {
   return leaf.defined() ? to_string(Type{leaf.dtype(), leaf.shape()}) : "undefined";
 }
 
-std::vector<std::string> leaf_names(const Walk& walk) {
+namespace {
+
+/// The names of the nodes that are wanted.
+template <class Wanted>
+std::vector<std::string> names_of(const Walk& walk, Wanted is_wanted) {
   struct Open {  // a node whose children are being named
     const Node* node;
     std::size_t child;
@@ -203,11 +207,21 @@ std::vector<std::string> leaf_names(const Walk& walk) {
   for (const Node& node : walk.nodes) {
     std::string path;
     if (!open.empty()) path = open.back().path + step_to(walk, *open.back().node, open.back().child++);
-    if (node.kind == NodeKind::tensor) names.push_back(path.starts_with('.') ? path.substr(1) : path);
+    if (is_wanted(node)) names.push_back(path.starts_with('.') ? path.substr(1) : path);
     if (node.children > 0) open.push_back({&node, 0, std::move(path)});
     while (!open.empty() && open.back().child == open.back().node->children) open.pop_back();
   }
   return names;
+}
+
+}  // namespace
+
+std::vector<std::string> leaf_names(const Walk& walk) {
+  return names_of(walk, [](const Node& node) { return node.kind == NodeKind::tensor; });
+}
+
+std::vector<std::string> empty_list_names(const Walk& walk) {
+  return names_of(walk, [](const Node& node) { return node.kind == NodeKind::list && node.children == 0; });
 }
 
 std::string leaf_path(const Walk& walk, std::size_t i) { return join_steps(steps_to_leaf(walk, i), 0); }

@@ -39,6 +39,25 @@ std::vector<std::function<Tensor(Key)>> draws() {
   };
 }
 
+TEST(Keys, OfASplitAreTakenByAnIndexOrApart) {
+  const Key key(7), three = rc::split(key, 3);
+  const auto [a, b, c] = rc::split<3>(key);
+  expect_equal(a.data, three[0].data);
+  expect_equal(b.data, three[rc::tensor(1)].data);
+  expect_equal(c.data, three[-1].data);
+  expect_equal(three[rc::Slice(1, 3)].data, rc::stack({b.data, c.data}));
+  const auto [first, second] = rc::split(key);
+  expect_equal(first.data, a.data);
+  expect_equal(second.data, b.data);
+  const auto draw = [&](Tensor i) { return rc::normal(three[i], {2}); };
+  expect_equal(rc::vmap(draw)(rc::arange(3)), rc::vmap([](Key k) { return rc::normal(k, {2}); })(three));
+  expect_error<rc::ValueError>([&] { key[0]; },
+                               "Key: key[i] is one of several keys, this is a single one; rc::split(key, n) gives n of "
+                               "them");
+  expect_error<rc::IndexError>([&] { three[3]; },
+                               "index: index 3 is out of range for axis 0 of i64[3,2]; the legal range is [-3, 2]");
+}
+
 TEST(Keys, GiveTheSameNumbersEachTimeAndOthersForOtherSeeds) {
   for (const auto& draw : draws()) {
     expect_equal(draw(Key(3)), draw(Key(3)));

@@ -65,6 +65,40 @@ TEST(LoadLeaves, ConvertsToTheDTypeOfTheTree) {
   EXPECT_EQ(loaded.bias.dtype(), rc::float16);
 }
 
+struct Deep {
+  std::vector<std::vector<Linear>> blocks;
+  std::vector<Tensor> scales;
+  std::vector<double> rates;
+  std::array<Linear, 2> both;
+};
+
+TEST(LoadLeaves, GivesEmptyVectorsTheSizesOfTheNames) {
+  const Mlp loaded = rc::load_leaves(Mlp{{}, 0.5, {{"scale", {}}}}, rc::named_leaves(model()));
+  EXPECT_EQ(loaded.layers.size(), 2U);
+  expect_values(loaded.layers[1].weight, {2, 2});
+  EXPECT_EQ(loaded.dropout, 0.5);
+  const std::map<std::string, Tensor> named = {{"blocks.0.0.weight", number(1)}, {"blocks[0][1].bias", number(2)},
+                                               {"blocks.1.0.bias", number(3)},   {"scales.0", number(4)},
+                                               {"scales[1]", number(5)},         {"both[1].bias", number(6)}};
+  const Deep deep = rc::load_leaves(Deep{}, named);
+  EXPECT_EQ(deep.blocks.size(), 2U);
+  EXPECT_EQ(deep.blocks[0].size(), 2U);
+  EXPECT_EQ(deep.blocks[1].size(), 1U);
+  expect_values(deep.blocks[0][1].bias, {2});
+  EXPECT_FALSE(deep.blocks[0][1].weight.defined());
+  expect_values(deep.scales[1], {5});
+  EXPECT_TRUE(deep.rates.empty());
+  expect_values(rc::load_leaves(std::vector<Tensor>(), {{"[0]", number(8)}, {"1", number(9)}})[1], {9});
+}
+
+TEST(LoadLeaves, LeavesEmptyVectorsOfWhichNoNameSpeaksAndGapsInThem) {
+  EXPECT_TRUE(rc::load_leaves(Deep{}, {{"both[0].bias", number(1)}}).blocks.empty());
+  expect_error<rc::ValueError>(
+      [] { (void)rc::load_leaves(Deep{}, {{"scales[0]", number(1)}, {"scales[4000000000]", number(1)}}); },
+      "load_leaves: the named tensors do not fit the tree; in no place of the tree: scales[4000000000]; pass a tree of "
+      "the structure that was saved");
+}
+
 TEST(LoadLeaves, FillsTreesThatHoldNothingYet) {
   const Linear loaded = rc::load_leaves(Linear{}, {{"weight", rc::ones({2, 2}, rc::int8)}});
   EXPECT_EQ(loaded.weight.dtype(), rc::int8);

@@ -63,6 +63,15 @@ Tensor combinations(const Tensor& x, std::int64_t r, bool with_replacement);
 
 // ── indexing ──
 
+/// The part of x of these sizes that begins at these places, one for each axis: integers or 0-dim tensors of them that
+/// may differ per example. As in JAX a negative one counts from the back, then all are clamped so that the part lies in
+/// x. TypeError unless they are integers, ValueError unless there is one for each axis and x is as large as the part.
+///   Tensor row = rc::dynamic_slice(x, {i, 0}, {1, x.size(1)});
+Tensor dynamic_slice(const Tensor& x, const std::vector<Tensor>& start_indices, const Shape& slice_sizes);
+/// x with `update`, in x's dtype, in the place of the part of its sizes that begins at these places, as of
+/// dynamic_slice. ValueError unless update has x's axes and is along none of them larger.
+///   Tensor y = rc::dynamic_update_slice(x, rc::zeros({1, x.size(1)}), {i, 0});
+Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const std::vector<Tensor>& start_indices);
 /// x with the slices of src at the places index [n] along an axis, where src has size n.
 Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
 /// x with the elements of `source`, row-major, in the places where the mask is true, in order; the mask broadcasts to
