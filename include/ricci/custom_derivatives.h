@@ -14,10 +14,17 @@ namespace ricci {
 
 namespace function {
 
+/// What errors say of a function with a reverse rule, and what to do for forward mode.
+struct ReverseNames {
+  const char* name = "custom_vjp";
+  const char* remedy = "use custom_jvp, or an rc::Function with jvp";
+};
+
 /// The value of `f` at the arguments, with a reverse rule. `forward` gives the value and the residuals apart.
 /// `backward` takes residuals and a cotangent of the value. It gives the arguments' cotangents: a tuple, or the one.
 tree::AnyTree call_with_vjp(const tree::AnyFunction& f, const tree::AnyFunction& forward,
-                            const tree::AnyFunction& backward, tree::Arguments arguments);
+                            const tree::AnyFunction& backward, tree::Arguments arguments,
+                            const ReverseNames& names = {});
 /// The same with a forward rule: `rule` takes the primals and then the tangents, and gives value and tangent apart.
 tree::AnyTree call_with_jvp(const tree::AnyFunction& f, const tree::AnyFunction& rule, tree::Arguments arguments);
 tree::AnyTree call_checkpoint(const tree::AnyFunction& f, tree::Arguments arguments);
@@ -36,6 +43,7 @@ struct CustomVjp {
   F f;
   Forward forward;
   Backward backward;
+  function::ReverseNames names = {};
 
   template <class... A>
   auto operator()(const A&... a) const {
@@ -59,7 +67,7 @@ struct CustomVjp {
       return function::call_with_vjp(call::kept_function<Output, A...>(f),
                                      call::kept_function<call::Apart<Output, Residuals>, A...>(forward),
                                      call::kept_function<Gradients, Residuals, Output>(backward),
-                                     call::any_list(std::move(a)...))
+                                     call::any_list(std::move(a)...), names)
           .template take<Output>();
     } else {
       return Output();  // refused above, in one sentence
@@ -74,7 +82,7 @@ struct CustomVjp {
 ///                              [](int, Tensor ct) { return clamp(ct, -1, 1); });
 template <class F, class Forward, class Backward>
 CustomVjp<F, Forward, Backward> custom_vjp(F f, Forward fwd, Backward bwd) {
-  return {std::move(f), std::move(fwd), std::move(bwd)};
+  return {std::move(f), std::move(fwd), std::move(bwd), {}};
 }
 
 /// What custom_jvp returns.

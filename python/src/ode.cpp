@@ -63,17 +63,31 @@ nb::object solution_to(const Solution<Tree>& found) {
                         found.steps, found.rejected);
 }
 
+/// f of an equation: numbers in what it gives stand for Tensors.
+class FieldCallback {
+ public:
+  FieldCallback(nb::handle f, const char* user) : f_(f, user) {}
+  template <class... A>
+  Tree operator()(const A&... a) const {
+    const nb::gil_scoped_acquire lock;
+    return with_numbers_as_tensors(f_(a...));
+  }
+
+ private:
+  Callback f_;
+};
+
 nb::object ode_solve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, nb::handle events,
                      const Options& options) {
   std::vector<Event<Tree>> all_events;
   for (nb::handle event : events) all_events.push_back(event_from(event));
-  return solution_to(ode::ode_solve(Callback(f, "ode_solve"), unknowns_of("ode_solve", tree_of(y0)), number_of(t0),
+  return solution_to(ode::ode_solve(FieldCallback(f, "ode_solve"), unknowns_of("ode_solve", tree_of(y0)), number_of(t0),
                                     number_of(t1), options, all_events));
 }
 
 nb::object backsolve(nb::handle f, nb::handle y0, nb::handle t0, nb::handle t1, nb::handle params,
                      const Options& options) {
-  return solution_to(ode::backsolve(Callback(f, "backsolve"), unknowns_of("backsolve", tree_of(y0)), number_of(t0),
+  return solution_to(ode::backsolve(FieldCallback(f, "backsolve"), unknowns_of("backsolve", tree_of(y0)), number_of(t0),
                                     number_of(t1), tree_of(params), options));
 }
 
@@ -125,7 +139,7 @@ nb::object sde_solve(nb::handle drift, nb::handle diffusion, nb::handle y0, nb::
                      const Key& key, nb::handle dt, const std::string& solver, const Tensor& save_at,
                      std::int64_t levels, std::int64_t max_steps, const std::string& checkpoint,
                      bool throw_on_failure) {
-  return solution_to(ode::sde_solve(Callback(drift, "sde_solve"), Callback(diffusion, "sde_solve"),
+  return solution_to(ode::sde_solve(FieldCallback(drift, "sde_solve"), FieldCallback(diffusion, "sde_solve"),
                                     unknowns_of("sde_solve", tree_of(y0)), number_of(t0), number_of(t1), key,
                                     {.solver = word_of(solver, sde_solvers, "sde_solve", "solver"),
                                      .dt = number_of(dt),

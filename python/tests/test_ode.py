@@ -134,3 +134,17 @@ def test_errors_name_the_words():
         ode.ode_solve(wave, one(), 0, 2, checkpoint="all")
     with pytest.raises(rc.ValueError, match="f must give a tree like the state"):
         ode.ode_solve(lambda t, y: [y], one(), 0, 2)
+
+
+def test_numbers_in_what_f_gives_stand_for_tensors():
+    found = ode.ode_solve(lambda t, y: (y[1], -9.81), (rc.tensor(10.0), rc.tensor(0.0)), 0, 1)
+    assert found.y[1].item() == pytest.approx(-9.81) and found.y[0].item() == pytest.approx(10 - 9.81 / 2, rel=1e-3)
+    assert ode.ode_solve(lambda t, y: 2, 1.0, 0, 1).y.item() == pytest.approx(3)
+
+
+def test_backsolve_names_itself_where_forward_mode_is_asked_for():
+    def end(a):
+        return ode.backsolve(lambda t, y, a: -a * y, 1.0, 0, 1, a).y
+
+    with pytest.raises(rc.NotImplementedError, match="backsolve: a derivative by forward mode .* take ode_solve"):
+        rc.jvp(end, (rc.tensor(1.0),), (rc.tensor(1.0),))

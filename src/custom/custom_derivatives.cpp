@@ -10,11 +10,12 @@ namespace {
 class WithVjp final : public Operation {
  public:
   WithVjp(Arguments arguments, Tensors& inputs, const AnyFunction& f, const AnyFunction& forward,
-          const AnyFunction& backward)
-      : Operation("custom_vjp", std::move(arguments), inputs),
+          const AnyFunction& backward, const ReverseNames& names)
+      : Operation(names.name, std::move(arguments), inputs),
         f_(f.kept()),
         forward_(forward.kept()),
-        backward_(backward.kept()) {}
+        backward_(backward.kept()),
+        remedy_(names.remedy) {}
 
   Tensors call(std::span<const Tensor> inputs) const override { return tensors_of(f_(arguments(inputs))); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
@@ -29,10 +30,11 @@ class WithVjp final : public Operation {
                                                        result(filled_with_zeros(rule.cotangents, rule.output_types))));
     return fit_gradients("bwd", gradients_of("bwd", gradients), rule.input_types);
   }
-  Pushed jvp(std::span<const Tensor>, std::span<const Tensor>) const override { return refuse_forward_mode(); }
+  Pushed jvp(std::span<const Tensor>, std::span<const Tensor>) const override { return refuse_forward_mode(remedy_); }
 
  private:
   AnyFunction f_, forward_, backward_;
+  const char* remedy_;
 };
 
 /// A function whose forward rule was given; reverse mode transposes the rule, which is linear in the tangents.
@@ -67,8 +69,8 @@ class WithJvp final : public Operation {
 }  // namespace
 
 AnyTree call_with_vjp(const AnyFunction& f, const AnyFunction& forward, const AnyFunction& backward,
-                      Arguments arguments) {
-  return run<WithVjp>(std::move(arguments), f, forward, backward);
+                      Arguments arguments, const ReverseNames& names) {
+  return run<WithVjp>(std::move(arguments), f, forward, backward, names);
 }
 
 AnyTree call_with_jvp(const AnyFunction& f, const AnyFunction& rule, Arguments arguments) {

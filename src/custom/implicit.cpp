@@ -1,5 +1,7 @@
 // Derivatives of what an equation defines, of trees and functions without C++ types.
-#include "ricci/implicit.h"
+#include "custom/implicit.h"
+
+#include <optional>
 
 #include "custom/closure.h"
 #include "custom/operation.h"
@@ -85,11 +87,13 @@ class Implicit : public Operation {
 class Root final : public Implicit {
  public:
   Root(const AnyTree& initial, const Closure& f, Tensors& inputs, const AnyFunction& solve,
-       const AnyFunction& tangent_solve)
+       const AnyFunction& tangent_solve, const AnyFunction* adjoint_solve)
       : Implicit(name, initial, f.captured, inputs),
         f_(f.program),
         solve_(solve.kept()),
-        tangent_solve_(tangent_solve.kept()) {}
+        tangent_solve_(tangent_solve.kept()) {
+    if (adjoint_solve) adjoint_solve_.emplace(adjoint_solve->kept());
+  }
 
   Tensors call(std::span<const Tensor> inputs) const override {
     auto [initial, parameters] = parts(inputs);
@@ -100,13 +104,15 @@ class Root final : public Implicit {
     auto [root, parameters] = parts(rule.residual->tensors);
     if (!any_differentiable(parameters)) return Tensors(rule.input_types.size());
     const AnyTree ct = result(filled_with_zeros(rule.cotangents, rule.output_types));
-    const auto solved = [&](const AnyTree& y) {
+    const auto solved = [&](const char* rule, const AnyFunction& solve, const AnyTree& y) {
       const auto [zero, slope] = linearize(ClosedFunction{f_, parameters}, root);
-      return solution(name, "tangent_solve", tangent_solve_, slope, y);
+      return solution(name, rule, solve, slope, y);
     };
+    const auto tangent = [&](const AnyTree& y) { return solved("tangent_solve", tangent_solve_, y); };
+    const AnyTree adjoint = adjoint_solve_ ? solved("adjoint_solve", *adjoint_solve_, ct) : transposed(tangent, ct);
     const auto at_root = [&](const Parameters& p) { return ClosedFunction{f_, p}(root); };
     const auto [zero, pullback] = ricci::vjp(at_root, parameters);
-    const Parameters found = pullback(negated(transposed(solved, ct)));
+    const Parameters found = pullback(negated(adjoint));
     Tensors cotangents(rule.input_types.size() - found.size(), Tensor());
     cotangents.append(found.begin(), found.end());
     return wanted_among(cotangents, rule);
@@ -135,6 +141,7 @@ class Root final : public Implicit {
   static constexpr const char* name = "custom_root";
   Program f_;
   AnyFunction solve_, tangent_solve_;
+  std::optional<AnyFunction> adjoint_solve_;
 };
 
 /// The solution of a linear system: arguments are the right-hand side and the parameters of matvec.
@@ -220,11 +227,16 @@ AnyTree unknown_of(const char* name, const AnyFunction& f, AnyTree x) {
   return x;
 }
 
-AnyTree custom_root(const AnyFunction& f, AnyTree initial, const AnyFunction& solve, const AnyFunction& tangent_solve) {
+AnyTree custom_root(const AnyFunction& f, AnyTree initial, const AnyFunction& solve, const AnyFunction& tangent_solve,
+                    const AnyFunction* adjoint_solve) {
   const AnyTree guess = unknown_of("custom_root", f, std::move(initial));
+  const Closure closure = close("custom_root", f, guess);
   Tensors inputs;
-  const auto root = std::make_shared<const Root>(guess, close("custom_root", f, guess), inputs, solve, tangent_solve);
+  const auto root = std::make_shared<const Root>(guess, closure, inputs, solve, tangent_solve, adjoint_solve);
   return root->result(root->apply(inputs));
+}
+AnyTree custom_root(const AnyFunction& f, AnyTree initial, const AnyFunction& solve, const AnyFunction& tangent_solve) {
+  return custom_root(f, std::move(initial), solve, tangent_solve, nullptr);
 }
 
 AnyTree custom_linear_solve(const AnyFunction& matvec, AnyTree b, const AnyFunction& solve,

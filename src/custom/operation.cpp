@@ -227,10 +227,9 @@ Tensors Operation::fit_tangents(const char* rule, Tensors tangents, std::span<co
   return tangents;
 }
 
-Pushed Operation::refuse_forward_mode() const {
-  raise<NotImplementedError>(name_ +
-                             ": a derivative by forward mode was asked for, but it has a reverse rule alone; use "
-                             "custom_jvp, or an rc::Function with jvp");
+Pushed Operation::refuse_forward_mode(const char* remedy) const {
+  raise<NotImplementedError>(
+      name_ + ": a derivative by forward mode was asked for, but it has a reverse rule alone; " + remedy);
 }
 
 Mask take_tensors(const tree::Walk& walk, Tensors& into) {

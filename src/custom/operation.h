@@ -95,7 +95,7 @@ class Operation : public std::enable_shared_from_this<Operation> {
   /// Gradients summed down and converted to their inputs' types. ValueError where an input does not broadcast to its
   /// gradient; `rule` is what returned them.
   Tensors fit_gradients(const char* rule, Tensors gradients, std::span<const Type> types) const;
-  [[noreturn]] Pushed refuse_forward_mode() const;
+  [[noreturn]] Pushed refuse_forward_mode(const char* remedy) const;
   /// Tangents converted to their outputs' types. ValueError where the shapes differ.
   Tensors fit_tangents(const char* rule, Tensors tangents, std::span<const Tensor> outputs) const;
 

@@ -80,8 +80,9 @@ Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTre
   if (start.is_complex() || all_params.is_complex())
     raise<TypeError>("backsolve: the state is " + tree::type_of(start) + ", the parameters are " +
                      tree::type_of(all_params) + "; they must be real: make them so, for example with view_as_real");
-  const ParametricField field = [f = f.kept(), y0, params](const Tensor& t, const Tensor& y, const Tensor& p) {
-    return slope_vector("backsolve", f(call::any_list(t, as_tree(y, y0), as_tree(p, params))), y0, y.dtype());
+  const Unravel<tree::AnyTree> state{y0}, parameters{params};
+  const ParametricField field = [f = f.kept(), state, parameters](const Tensor& t, const Tensor& y, const Tensor& p) {
+    return slope_vector("backsolve", f(call::any_list(t, state(y), parameters(p))), state.like, y.dtype());
   };
   const Options back = options_back(options, start, all_params);
 
@@ -120,10 +121,11 @@ Solution<tree::AnyTree> backsolve(const tree::AnyFunction& f, const tree::AnyTre
     return std::tuple{at.of_y, to(of_t0, r.t0.dtype()), to(of_t1, r.t1.dtype()), at.of_params};
   };
   const auto as_dtype = [](const Number& time) { return to(time.tensor, float64); };
-  const Ends ends = custom_vjp(solve, forward, backward)(start, as_dtype(t0), as_dtype(t1), all_params);
+  const CustomVjp solution{solve, forward, backward, {"backsolve", "take ode_solve, whose steps have both modes"}};
+  const Ends ends = solution(start, as_dtype(t0), as_dtype(t1), all_params);
   const Tensor times = options.save_at.defined() ? times_of("backsolve", options.save_at) : zeros({0}, start.dtype());
   return {ends.t,
-          as_tree(ends.y, y0),
+          state(ends.y),
           times,
           rows_as_trees(ends.ys, y0),
           full({}, -1, int64),

@@ -335,16 +335,17 @@ Problem problem_of(const char* call, const Tableau& method, const Field& field, 
 
 /// f over the vectors of states like `like`.
 Field field_of(const char* call, const tree::AnyFunction& f, const tree::AnyTree& like, DType dtype) {
-  return [call, f = f.kept(), like, dtype](const Tensor& t, const Tensor& y) {
-    return slope_vector(call, f(ricci::call::any_list(to(t, real_dtype(dtype)), as_tree(y, like))), like, dtype);
+  return [call, f = f.kept(), unravel = Unravel<tree::AnyTree>{like}, dtype](const Tensor& t, const Tensor& y) {
+    const tree::AnyTree slope = f(ricci::call::any_list(to(t, real_dtype(dtype)), unravel(y)));
+    return slope_vector(call, slope, unravel.like, dtype);
   };
 }
 
 Events over_vectors(const std::vector<Event<tree::AnyTree>>& events, const tree::AnyTree& like, DType dtype) {
   Events result;
   for (const auto& [condition, crossing] : events)
-    result.push_back({[condition, like, dtype](const Tensor& t, const Tensor& y) {
-                        return condition(to(t, real_dtype(dtype)), as_tree(y, like));
+    result.push_back({[condition, unravel = Unravel<tree::AnyTree>{like}, dtype](const Tensor& t, const Tensor& y) {
+                        return condition(to(t, real_dtype(dtype)), unravel(y));
                       },
                       crossing});
   return result;
@@ -394,7 +395,7 @@ Solution<tree::AnyTree> solved(const Shared& p, const Tensor& y0, const tree::An
   solution.status = status_of(*p, s);
   if (options.throw_on_failure) end.y = checked(p->call, end.y, solution.status);
   solution.t = to(end.t, real_dtype(dtype));
-  solution.y = as_tree(end.y, like);
+  solution.y = Unravel<tree::AnyTree>{like}(end.y);
   solution.ts = times;
   solution.ys = rows_as_trees(values, like);
   solution.event = end.event;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "primitive/interpreter.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/ravel.h"
@@ -16,20 +17,17 @@ void require_derivative(const char* call, const tree::Walk& state, std::size_t i
   if (!slope.defined() || slope.shape() != state.leaves[i]->shape())
     raise<ValueError>(std::string(call) + ": " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
                       " in what f gives; the shapes must agree");
-  if (promote(slope.dtype(), dtype) != dtype)
+  const bool is_real_number = type_of(slope).weak && !is_complex(slope.dtype());
+  if (!is_real_number && promote(slope.dtype(), dtype) != dtype)
     raise<TypeError>(std::string(call) + ": " + tree::described(state, i) + " in the state, " + tree::type_of(slope) +
                      " in what f gives; convert the state to that dtype, or what f computes with to the state's");
 }
 
 }  // namespace
 
-tree::AnyTree as_tree(const Tensor& vector, tree::AnyTree like) {
-  tree::unravel(vector, call::walk(like));
-  return like;
-}
 tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like) {
   if (call::walk(like).leaves.empty()) return like;
-  return vmap([&](const Tensor& row) { return as_tree(row, like); })(rows);
+  return vmap(Unravel<tree::AnyTree>{like})(rows);
 }
 
 Tensor slope_vector(const char* call, const tree::AnyTree& slope, const tree::AnyTree& like, DType dtype) {

@@ -6,9 +6,7 @@
 
 namespace ricci::ode {
 
-/// A tree like `like` of the vector's elements.
-tree::AnyTree as_tree(const Tensor& vector, tree::AnyTree like);
-/// The same of each row of a matrix; the rows are the first axis of its leaves.
+/// A tree like `like` of the elements of each row of a matrix; the rows are the first axis of its leaves.
 tree::AnyTree rows_as_trees(const Tensor& rows, const tree::AnyTree& like);
 
 /// The vector, in `dtype`, of what f gives for a state like `like`: an element for each of the state. Throws ValueError

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "custom/implicit.h"
 #include "ops/factorizations.h"
 #include "ricci/debug.h"
 #include "ricci/ops.h"
@@ -120,11 +121,26 @@ Tensor solution_of(const Tensor& a, const Tensor& b) {
 }
 
 Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x) {
-  const auto as_it_is = [](const auto&, const Tensor& found) { return found; };
-  const auto dense = [](const auto& g, const Tensor& y) {
-    return solution_of(jacobian_at([&](const Tensor& v) { return g(v); }, zeros_like(y)), y);
+  const auto slope_of = [](const auto& g, const Tensor& y) {
+    return jacobian_at([&](const Tensor& v) { return g(v); }, zeros_like(y));
   };
-  return custom_root(f, x, as_it_is, dense);
+  const auto as_it_is = [](const auto&, const Tensor& found) { return found; };
+  const auto dense = [=](const auto& g, const Tensor& y) { return solution_of(slope_of(g, y), y); };
+  // An example whose value is not used has a cotangent of 0. If its system is singular, its NaN would be part of the
+  // derivatives by a parameter that all examples share. Where the system is regular the solution for 0 is 0 anyway, and
+  // keeps its derivatives.
+  const auto dense_adjoint = [=](const auto& g, const Tensor& ct) {
+    const Tensor found = solution_of(slope_of(g, ct).mT(), ct);
+    return where(logical_and((ct == 0).all(), logical_not(isfinite(found))), 0, found);
+  };
+  const auto solver = [](const auto& solve) { return function::Solver<Tensor, std::decay_t<decltype(solve)>>{solve}; };
+  const auto by = solver(as_it_is);
+  const auto tangent_by = solver(dense);
+  const auto adjoint_by = solver(dense_adjoint);
+  const tree::AnyFunction adjoint = function::solver(adjoint_by);
+  return function::custom_root(function::equation<Tensor>(f), tree::any(x), function::solver(by),
+                               function::solver(tangent_by), &adjoint)
+      .take<Tensor>();
 }
 
 Tensor last_status(const Tensor& status, const Tensor& steps, std::int64_t max_steps) {

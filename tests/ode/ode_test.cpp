@@ -533,6 +533,14 @@ TEST(Ode, AStartIsANumberOrFloating) {
                               "sde_solve" + remedy, {one});
 }
 
+TEST(Ode, BacksolveNamesItselfWhereForwardModeIsAskedFor) {
+  const auto decays = [](const Tensor&, const Tensor& y, const Tensor& a) { return -a * y; };
+  const auto end = [&](const Tensor& a) { return ode::backsolve(decays, 1, 0, 1, a).y; };
+  expect_error<rc::NotImplementedError>([&] { rc::jvp(end, f64(1), f64(1)); },
+                                        "backsolve: a derivative by forward mode was asked for, but it has a reverse "
+                                        "rule alone; take ode_solve, whose steps have both modes\n  inside jvp{at}");
+}
+
 TEST(Ode, HalfPrecisionMeetsTolerances) {
   const auto grows = [](const Tensor&, const Tensor& y) { return 0.1 * y; };
   const auto found = ode::ode_solve(grows, rc::ones({2}, rc::float16), 0, 1);
