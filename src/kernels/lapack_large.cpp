@@ -100,18 +100,18 @@ void solve_in_place(const Matrix<T>& x, const Matrix<const T>& a, TriangularKind
 
 template <class T>
 int cholesky_large(Matrix<T> l, Matrix<const T> a) {
-  const Rows<T> rows(l);
-  const Matrix<T> x = rows.matrix();
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    for (std::int64_t j = 0; j <= i; ++j) x(i, j) = hermitian_element(a, i, j);
+  const int n = as_int(a.rows);
+  const Scratch<T> memory(a.rows * a.cols);
+  const Matrix<T> columns = row_major(memory.data(), a.cols, a.rows).transposed();
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = j; i < a.rows; ++i) columns(i, j) = hermitian_element(a, i, j);
   }
-  const int n = as_int(x.rows), ld = as_int(x.row_stride);
   int info = 0;
-  // LAPACK sees conj(a) = uᴴ u, that is a = uᵀ conj(u): its u in columns is our l in rows.
-  blas<T>()->potrf("U", &n, x.data, &ld, &info, 1);
-  if (info == 0) info = first_nan_on_diagonal(x);  // OpenBLAS takes nan for a positive pivot
-  clear_above_diagonal(x);
-  rows.write_back();
+  // Of columns OpenBLAS factors the lower half: the upper one takes it half as long again.
+  blas<T>()->potrf("L", &n, memory.data(), &n, &info, 1);
+  if (info == 0) info = first_nan_on_diagonal(columns);  // OpenBLAS takes nan for a positive pivot
+  clear_above_diagonal(columns);
+  copy_matrix(l, columns);
   return info;
 }
 

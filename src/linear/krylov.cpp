@@ -25,9 +25,11 @@ Tensor largest_square(const Tensor& b, const SolverOptions& options) {
   return maximum(options.tol * options.tol * dot_of(b, b), options.atol * options.atol);
 }
 
-std::int64_t most_steps(const Tensor& b, const SolverOptions& options) {
+/// A Tensor: as a number it would fix the size of b in a program, and compiled loops have lanes along open sizes alone.
+Tensor most_steps(const Tensor& b, const SolverOptions& options) {
   constexpr std::int64_t steps_an_element = 10;
-  return options.max_steps > 0 ? options.max_steps : steps_an_element * std::max<std::int64_t>(1, b.numel());
+  if (options.max_steps > 0) return options.max_steps;
+  return steps_an_element * maximum(Tensor(b.shape().numel()), 1);
 }
 
 /// What a loop ended with, whose state has an x, its residual and the steps so far.
