@@ -53,3 +53,14 @@ def test_the_eight_schools_have_the_posterior_of_the_cpp_ones(source):
 
     ours, theirs = posterior(sys.executable, source / "examples/python/eight_schools.py"), posterior(program)
     assert np.abs(np.array(ours) - np.array(theirs)).max() < 0.25 and np.shape(ours) == (8, 2)
+
+
+@pytest.mark.parametrize("name", ["heat_network", "pendulum_control"])
+def test_it_gives_what_the_cpp_one_gives(source, name):
+    program = source / "build/release/examples" / name
+    if not program.exists():
+        pytest.skip("needs the examples")
+    run = lambda *command: subprocess.run([*command, "--quick"], capture_output=True, text=True, check=True).stdout
+    numbers = lambda text: [float(word) for word in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", text)]
+    ours, theirs = numbers(run(sys.executable, source / f"examples/python/{name}.py")), numbers(run(program))
+    assert len(ours) == len(theirs) > 0 and np.allclose(ours, theirs, rtol=0.2, atol=0.01)
