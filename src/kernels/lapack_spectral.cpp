@@ -121,6 +121,9 @@ int eigvalsh_of_one(Matrix<real_of<T>> values, Matrix<const T> a) {
 template <class T>
 int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> a) {
   const std::int64_t m = a.rows, n = a.cols, k = std::min(m, n);
+  // LAPACK sees the transpose, and takes longer for more columns than rows. The phases of complex vectors go by u.
+  if constexpr (!is_complex<T>)
+    if (m > n) return svd_of_one(vh.transposed(), s, u.transposed(), a.transposed());
   const RowMajor<T> x(m, n), left(m, u.cols), right(vh.rows, n);
   const RowMajor<real_of<T>> values(k, 1);
   copy_matrix(x.rows, a);
