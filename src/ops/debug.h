@@ -8,7 +8,7 @@
 
 namespace ricci {
 
-/// Whether this is the operation that prints. Programs among its parameters do not count.
+/// Whether this is an operation that prints, or draws a bar. Programs among its parameters do not count.
 bool prints(const Rules& rules);
 /// Whether an operation in the program prints.
 bool prints(const Program& program);
