@@ -2,7 +2,6 @@
 #include "sparse/propagation.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "ricci/ops.h"
 #include "ricci/primitive/formula.h"
 #include "ricci/transforms.h"
+#include "sparse/assembly.h"
 #include "sparse/moves.h"
 #include "sparse/tangent_program.h"
 
@@ -55,16 +55,22 @@ Tensor number_of(double value, DType dtype) {
   return to(tensor(value, float64), dtype);
 }
 
+/// A view that changes nothing would still stand between loops.
+Tensor as_vector(const Tensor& x) { return x.dim() == 1 ? x : flatten(x); }
+
 Tensor in_type(const Tensor& x, const Type& type) { return x.dtype() == type.dtype ? x : to(x, type.dtype); }
 
+/// Who reads the outputs: their nonzeros, or further operations.
+enum class Outputs : bool { are_gathered, are_read };
 std::optional<std::vector<Propagated>> run(const Program& program, const std::vector<Propagated>& inputs,
-                                           std::int64_t most);
+                                           Outputs outputs, std::int64_t most);
 
 /// One operation on values, some of them tangents.
 class Pushed {
  public:
-  Pushed(Op op, const std::vector<const Propagated*>& operands, const Type& result, std::int64_t most)
-      : op_(op), x_(operands), type_(result), most_(most) {}
+  /// `as_lists`: nothing but moves follows, so that elements are best moved once, at the end.
+  Pushed(Op op, const std::vector<const Propagated*>& operands, const Type& result, bool as_lists, std::int64_t most)
+      : op_(op), x_(operands), type_(result), as_lists_(as_lists), most_(most) {}
 
   /// The terms of the result; none where there is no rule.
   std::optional<std::vector<Term>> terms() {
@@ -156,18 +162,23 @@ class Pushed {
     return expand(term.number ? number_of(*term.number, type.dtype) : term.coefficient, type.shape);
   }
 
-  /// A list, where element i of the result is element `from(i)` of what the list is of, or none; null where one element
-  /// goes to several.
+  /// A term as a list, where element i of the result is element `from(i)` of what the term is of, or none; null where
+  /// one element goes to several.
   template <class From>
-  std::optional<Term> list_moved(const Term& of, std::int64_t elements, const From& from) const {
-    std::vector<std::int32_t> to(at(elements), none), rows;
+  std::optional<Term> list_moved(const Term& of, const Type& type, const From& from) const {
+    std::vector<std::int32_t> to(at(numel(type)), none), rows;
     for (std::int64_t i = 0; i < numel(type_); ++i) {
       const std::int64_t element = from(i);
       if (element == none) continue;
       if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != none) return std::nullopt;
     }
-    for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : to[at(row)]);
     Term term = of;
+    if (!of.rows) {
+      term.rows = shared(std::move(to));
+      if (!of.number) term.coefficient = as_vector(whole(of, type));
+      return term;
+    }
+    for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : to[at(row)]);
     term.rows = shared(std::move(rows));
     return term;
   }
@@ -177,11 +188,13 @@ class Pushed {
     if (!shown || shown->count != 1 || x_[0]->type.dtype != type_.dtype) return std::nullopt;
     std::vector<Term> terms;
     for (const Term& of : x_[0]->terms) {
-      if (of.rows) {
-        auto list = list_moved(of, numel(x_[0]->type), [&](std::int64_t i) { return shown->first[at(i)]; });
-        if (!list) return std::nullopt;
-        terms.push_back(std::move(*list));
-        continue;
+      if (of.rows || as_lists_) {
+        auto list = list_moved(of, x_[0]->type, [&](std::int64_t i) { return shown->first[at(i)]; });
+        if (!list && of.rows) return std::nullopt;
+        if (list) {
+          terms.push_back(std::move(*list));
+          continue;
+        }
       }
       std::vector<std::int32_t> columns;
       columns.reserve(shown->first.size());
@@ -208,16 +221,15 @@ class Pushed {
     for (std::size_t i = 0; i < x_.size(); ++i) {
       if (x_[i]->is_tangent && !names(moving, i)) return std::nullopt;
       for (const Term& term : x_[i]->terms) {
-        if (!term.rows) {
-          of[i].push_back(&term);
-          continue;
-        }
-        auto list = list_moved(term, numel(x_[i]->type), [&](std::int64_t element) {
-          const auto [k, from] = sources[at(element)];
-          return k == static_cast<int>(i) ? from : none;
-        });
-        if (!list) return std::nullopt;
-        terms.push_back(std::move(*list));
+        std::optional<Term> list;
+        if (term.rows || as_lists_)
+          list = list_moved(term, x_[i]->type, [&](std::int64_t element) {
+            const auto [k, from] = sources[at(element)];
+            return k == static_cast<int>(i) ? from : none;
+          });
+        if (list) terms.push_back(std::move(*list));
+        else if (term.rows) return std::nullopt;
+        else of[i].push_back(&term);
       }
       count = std::max(count, of[i].size());
     }
@@ -287,7 +299,7 @@ class Pushed {
           list.rows = shared(std::move(rows));
         } else {
           list.rows = shared(sum_of);
-          if (!of.number) list.coefficient = flatten(whole(of, from));
+          if (!of.number) list.coefficient = as_vector(whole(of, from));
         }
         continue;
       }
@@ -353,7 +365,7 @@ class Pushed {
     const Program simpler =
         runs::trace(call::any_function<Tensor, Tensor, Tensor>(sums),
                     call::any_list(alone(x_[0]->type), alone(x_[1]->type)), where_t::current());
-    auto found = run(simpler, {*x_[0], *x_[1]}, most_);
+    auto found = run(simpler, {*x_[0], *x_[1]}, Outputs::are_read, most_);
     return found ? std::optional(std::move((*found)[0].terms)) : std::nullopt;
   }
 
@@ -369,6 +381,7 @@ class Pushed {
   const Op op_;
   const std::vector<const Propagated*>& x_;
   const Type& type_;
+  const bool as_lists_;
   const std::int64_t most_;
 };
 
@@ -393,9 +406,30 @@ bool is_plain(const ProgramBody& body) {
   });
 }
 
+/// By variable, whether its elements are only moved, added and multiplied by numbers on their way to the outputs.
+std::vector<bool> only_moved(const Program& program, const std::vector<Propagated>& inputs) {
+  const ProgramBody& body = program.body();
+  std::vector<bool> is_tangent(body.types.size()), only(body.types.size(), true);
+  for (std::size_t i = 0; i < inputs.size(); ++i) is_tangent[at(body.inputs[i])] = inputs[i].is_tangent;
+  for (const Equation& e : body.equations)
+    if (std::ranges::any_of(e.inputs, [&](Variable v) { return is_tangent[at(v)]; }))
+      for (const Variable v : e.outputs) is_tangent[at(v)] = true;
+  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
+    const Shape shape = type_of_variable(program, e->outputs[0]).shape;
+    const bool is_linear = e->rules->kind == Kind::elementwise && std::ranges::all_of(e->inputs, [&](Variable v) {
+      const Shape of = type_of_variable(program, v).shape;
+      return is_tangent[at(v)] ? of == shape : of.empty();
+    });
+    const bool moves = e->rules->is_view || e->rules->moves_elements || is_linear;
+    for (const Variable v : e->inputs)
+      only[at(v)] = only[at(v)] && moves && std::ranges::all_of(e->outputs, [&](Variable y) { return only[at(y)]; });
+  }
+  return only;
+}
+
 /// What the program's outputs are made of; none where there is no rule for an operation.
 std::optional<std::vector<Propagated>> run(const Program& program, const std::vector<Propagated>& inputs,
-                                           std::int64_t most) {
+                                           Outputs outputs, std::int64_t most) {
   const ProgramBody& body = program.body();
   if (!is_plain(body)) return std::nullopt;
   std::vector<Propagated> values(body.types.size());
@@ -414,6 +448,8 @@ std::optional<std::vector<Propagated>> run(const Program& program, const std::ve
     value.tensor = c.tensor;
     if (const ValueRef& held = value_of(c.tensor); held->kind == ValueKind::array) value.known = held;
   }
+  std::vector<bool> as_lists(body.types.size());
+  if (outputs == Outputs::are_gathered) as_lists = only_moved(program, inputs);
   for (const Equation& e : body.equations) {
     allow_interruption();
     const OwnedParameters parameters = parameters_in_call(e, program.shared_call_sizes());
@@ -428,7 +464,7 @@ std::optional<std::vector<Propagated>> run(const Program& program, const std::ve
     if (is_tangent) {
       if (e.outputs.size() != 1) return std::nullopt;
       Propagated& result = values[at(e.outputs[0])];
-      auto terms = Pushed(op, operands, result.type, most).terms();
+      auto terms = Pushed(op, operands, result.type, as_lists[at(e.outputs[0])], most).terms();
       if (!terms || std::ssize(*terms) > most) return std::nullopt;
       result.is_tangent = true;
       result.terms = std::move(*terms);
@@ -444,56 +480,135 @@ std::optional<std::vector<Propagated>> run(const Program& program, const std::ve
       if (!known.empty()) result.known = known[r], result.is_constant = is_constant;
     }
   }
-  std::vector<Propagated> outputs;
-  for (const Variable v : body.outputs) outputs.push_back(values[at(v)]);
-  return outputs;
+  std::vector<Propagated> found;
+  for (const Variable v : body.outputs) found.push_back(values[at(v)]);
+  return found;
+}
+
+/// A nonzero of a term: which, and where it stands in the pattern.
+struct Entry {
+  std::int64_t element, place;
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+std::vector<Entry> entries_of(const Term& term, const Sparsity& sparsity) {
+  std::vector<Entry> entries;
+  for (std::int64_t e = 0; e < std::ssize(*term.columns); ++e) {
+    const std::int64_t i = term.rows ? (*term.rows)[at(e)] : e;
+    const std::int32_t column = (*term.columns)[at(e)];
+    if (i == none || column == none) continue;
+    const auto row = sparsity.row(i);
+    const auto found = std::ranges::lower_bound(row, column);
+    if (found != row.end() && *found == column)
+      entries.push_back({e, sparsity.crow()[at(i)] + (found - row.begin())});
+  }
+  return entries;
+}
+
+/// Every `step`-th element of a term, from `first` on.
+struct Piece {
+  const Term* term;
+  std::int64_t first, step;
+  std::vector<Entry> entries;  // elements count in the piece
+  std::size_t onto;            // the piece with the same entries to which it is added, or itself
+  std::vector<Entry> further;  // those in places that others have
+
+  Tensor vector(const Type& type) const {
+    const Shape own{std::ssize(*term->columns)};
+    const Tensor all = as_vector(expand(term->coefficient, term->rows ? own : type.shape));
+    return step == 1 ? all : select(reshape(all, {own[0].raw() / step, step}), 1, first);
+  }
+};
+
+/// Terms in as many pieces each, if they are as long as the result; which may be added to which.
+std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vector<Entry>>>& terms, std::int64_t step,
+                             const Sparsity& sparsity) {
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> owner(at(sparsity.nnz()), none);
+  for (const auto& [term, entries] : terms) {
+    const bool is_whole = std::ssize(*term->columns) == sparsity.rows();
+    const std::int64_t own = is_whole ? step : 1;
+    for (std::int64_t first = 0; first < own; ++first) {
+      Piece piece{.term = term, .first = first, .step = own, .entries = {}, .onto = pieces.size(), .further = {}};
+      std::vector<Entry> of_piece;
+      for (const Entry& entry : entries)
+        if (entry.element % own == first) of_piece.push_back({entry.element / own, entry.place});
+      if (of_piece.empty()) continue;
+      if (const std::int64_t other = owner[at(of_piece[0].place)]; other != none) {
+        const Piece& before = pieces[at(other)];
+        if (before.entries == of_piece && before.further.empty() &&
+            before.term->columns->size() / at(before.step) == term->columns->size() / at(own)) {
+          piece.onto = at(other);
+          pieces.push_back(std::move(piece));
+          continue;
+        }
+      }
+      for (const Entry& entry : of_piece) {
+        const bool is_free = owner[at(entry.place)] == none;
+        (is_free ? piece.entries : piece.further).push_back(entry);
+        if (is_free) owner[at(entry.place)] = std::ssize(pieces);
+      }
+      pieces.push_back(std::move(piece));
+    }
+  }
+  return pieces;
 }
 
 /// The nonzeros of the pattern, out of the terms that have them.
 Tensor gathered(const Propagated& y, const Sparsity& sparsity) {
-  // All coefficients, one after the other, and then the numbers.
-  std::vector<Tensor> parts;
-  std::vector<std::int64_t> begins;
-  std::vector<double> numbers{0};
-  std::int64_t size = 0;
+  // What numbers add up to, by place; and the other terms.
+  std::vector<double> numbers(at(sparsity.nnz()));
+  std::vector<std::pair<const Term*, std::vector<Entry>>> terms;
   for (const Term& term : y.terms) {
-    begins.push_back(size);
-    if (term.number) continue;
-    parts.push_back(flatten(expand(term.coefficient, term.rows ? Shape{std::ssize(*term.rows)} : y.type.shape)));
-    size += std::ssize(*term.columns);
-  }
-  std::map<double, std::int64_t> number_at;
-  const auto place_of_number = [&](double number) {
-    const auto [found, is_new] = number_at.emplace(number, std::ssize(numbers));
-    if (is_new) numbers.push_back(number);
-    return size + found->second;
-  };
-  // Several terms may have one place: the first ones are read, the others added.
-  std::vector<std::int64_t> places(at(sparsity.nnz()), size), positions, further;
-  std::vector<bool> is_found(at(sparsity.nnz()));
-  for (std::size_t t = 0; t < y.terms.size(); ++t) {
-    const Term& term = y.terms[t];
-    const std::int64_t number = term.number ? place_of_number(*term.number) : 0;
-    for (std::int64_t e = 0; e < std::ssize(*term.columns); ++e) {
-      const std::int64_t i = term.rows ? (*term.rows)[at(e)] : e;
-      const std::int32_t column = (*term.columns)[at(e)];
-      if (i == none || column == none) continue;
-      const auto row = sparsity.row(i);
-      const auto found = std::ranges::lower_bound(row, column);
-      if (found == row.end() || *found != column) continue;
-      const std::int64_t k = sparsity.crow()[at(i)] + (found - row.begin());
-      const std::int64_t place = term.number ? number : begins[t] + e;
-      if (is_found[at(k)]) positions.push_back(k), further.push_back(place);
-      else places[at(k)] = place, is_found[at(k)] = true;
+    std::vector<Entry> entries = entries_of(term, sparsity);
+    if (!term.number) {
+      terms.emplace_back(&term, std::move(entries));
+      continue;
     }
+    for (const Entry& entry : entries) numbers[at(entry.place)] += *term.number;
   }
-  {
-    const AtLevel outside(nullptr);
-    parts.push_back(to(tensor(numbers), y.type.dtype));
+  // The rows of a last axis may have their nonzeros in other terms each: taken apart, these can be added.
+  std::vector<Piece> pieces;
+  std::int64_t fewest = INT64_MAX;
+  constexpr std::int64_t most_pieces = 8;
+  for (std::int64_t step = 1; step <= most_pieces && fewest > 0; ++step) {
+    if (sparsity.rows() % step != 0) continue;
+    std::vector<Piece> found = pieces_of(terms, step, sparsity);
+    std::int64_t further = 0;
+    for (const Piece& piece : found) further += std::ssize(piece.further);
+    if (further < fewest) pieces = std::move(found), fewest = further;
   }
-  const Tensor all = cat(parts, 0), values = index_select(all, 0, tensor(places));
-  if (positions.empty()) return values;
-  return index_add(values, 0, tensor(positions), index_select(all, 0, tensor(further)));
+  std::vector<Tensor> vectors(pieces.size()), further;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const Tensor own = pieces[p].vector(y.type);
+    Tensor& vector = vectors[pieces[p].onto];
+    vector = vector.defined() ? vector + own : own;
+  }
+  std::vector<Source> sources;
+  for (const double number : numbers) sources.push_back({.number = number});
+  std::vector<std::int64_t> further_places;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const Piece& piece = pieces[p];
+    if (piece.onto != p) continue;
+    std::vector<std::int64_t> elements;
+    const auto is_further = [&](const Entry& entry) {
+      elements.push_back(entry.element);
+      further_places.push_back(entry.place);
+    };
+    for (const Entry& entry : piece.further) is_further(entry);
+    // A number that is added to all of a piece is added here.
+    const auto number_at = [&](const Entry& entry) { return numbers[at(entry.place)]; };
+    const double number = piece.entries.empty() ? 0 : number_at(piece.entries[0]);
+    const bool is_added = std::ranges::all_of(piece.entries, [&](const Entry& e) { return number_at(e) == number; });
+    for (const Entry& entry : piece.entries) {
+      if (is_added || number_at(entry) == 0)
+        sources[at(entry.place)] = {.vector = static_cast<std::int32_t>(p), .element = entry.element};
+      else is_further(entry);
+    }
+    if (!elements.empty()) further.push_back(index_select(vectors[p], 0, tensor(elements)));
+    if (is_added && number != 0) vectors[p] = vectors[p] + number_of(number, y.type.dtype);
+  }
+  const Tensor values = assembled(sparsity, vectors, sources, y.type.dtype);
+  return further.empty() ? values : index_add(values, 0, tensor(further_places), cat(further, 0));
 }
 
 }  // namespace
@@ -507,7 +622,7 @@ std::optional<Tensor> propagated(const VectorFunction& f, const Tensor& x, const
   point.tensor = x;
   direction.is_tangent = true;
   direction.terms.push_back({.columns = shared(std::move(own)), .number = 1});
-  const auto found = run(program, {point, direction}, most);
+  const auto found = run(program, {point, direction}, Outputs::are_gathered, most);
   if (!found) return std::nullopt;
   const Propagated& y = (*found)[0];
   if (numel(y.type) != sparsity.rows() || !is_floating(y.type.dtype)) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <ricci/sparse.h>
 
 #include <cstdlib>
+#include <functional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -89,6 +90,55 @@ TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownHaveNoDirections) {
   std::ostringstream text;
   text << rc::trace(values)(x).simplified();
   EXPECT_EQ(text.str().find("i="), std::string::npos) << "directions were mapped in\n" << text.str();
+}
+
+/// The derivative at x, by a program that was recorded at another point.
+template <class F>
+rc::Sparse written_down(const F& derivative, const Tensor& x) {
+  const auto values = [&](const Tensor& at) { return derivative(at).values; };
+  return {derivative.coloring.sparsity(), rc::trace(values)(x.flip(0) * 0.5)({x})[0]};
+}
+
+/// Rows that are made alike, from the first to the last or but for some; rows of numbers; nonzeros made of two parts.
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownHaveTheirNonzerosInOrder) {
+  const std::vector<std::function<Tensor(const Tensor&)>> functions = {
+      [](const Tensor& x) { return x * (x.roll(1, 0) - x.roll(-2, 0)) + sin(x); },
+      [](const Tensor& x) { return rc::cat({rc::square(x).sum().view({1}), x.slice(0, 1, 60) * x[0]}, 0); },
+      [](const Tensor& x) { return 3 * x - x.roll(1, 0) - 0.5 * x.roll(-1, 0); },
+      [](const Tensor& x) { return x.slice(0, 1, 60) * 2 - x.slice(0, 0, 59) * 3 + sin(x.slice(0, 1, 60)); },
+      [](const Tensor& x) {
+        const Tensor w = x.view({20, 3}), a = w.select(1, 0), b = w.select(1, 1), c = w.select(1, 2);
+        return rc::stack({a * b, c + 1, sin(a) * b - 2 * c, exp(c)}, 1).flatten();
+      },
+      [](const Tensor& x) {
+        const Tensor w = x.view({2, 5, 6}), u = w[0], v = w[1], spread = u.roll(1, 0) + u.roll(-1, 1) - 4 * u;
+        return rc::stack({u * u * v + 0.1 * spread, 3.4 * u - v}, 0).flatten();
+      },
+      [](const Tensor& x) { return matmul(x.view({6, 10}), rc::arange(20).view({10, 2}).to(x.dtype()) + 1).flatten(); },
+      [](const Tensor& x) { return x.slice(0, 0, 1) * x.slice(0, 7, 8); },
+      [](const Tensor& x) { return rc::where(x > 0.5, x, 2 * x.flip(0)); },
+  };
+  for (const rc::DType dtype : {rc::float64, rc::float32})
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      SCOPED_TRACE(i);
+      const Tensor x = (1.5 + sin(rc::arange(60).to(rc::float64))).to(dtype), dense = rc::jacfwd(functions[i])(x);
+      const auto jacobian = rc::jacobian(functions[i], rc::color(rc::jacobian_sparsity(functions[i], x)));
+      const double tolerance = dtype == rc::float64 ? 1e-13 : 1e-4;
+      const rc::Sparse found = written_down(jacobian, x);
+      EXPECT_EQ(found.dtype(), dtype);
+      expect_close(found.to_dense(), dense, tolerance);
+      expect_close(rc::compile(jacobian)(x).to_dense(), dense, tolerance);
+    }
+}
+
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownAreZeroWhereThePatternHasMore) {
+  const Tensor x = point();
+  const Sparsity all = Sparsity::of_dense(rc::ones({7, 7}));
+  expect_close(written_down(rc::jacobian(stencil, rc::color(all)), x).to_dense(), rc::jacfwd(stencil)(x), 1e-14);
+  const auto nothing = [](Tensor v) { return rc::zeros_like(v); };
+  EXPECT_EQ(written_down(rc::jacobian(nothing, rc::color(all)), x).values.count_nonzero().item<std::int64_t>(), 0);
+  const auto none = rc::jacobian(nothing, rc::color(rc::jacobian_sparsity(nothing, x)));
+  EXPECT_EQ(written_down(none, x).values.numel(), 0);
 }
 
 struct Model {
@@ -216,13 +266,6 @@ class RandomFunction {
 
   std::vector<Step> steps_;
 };
-
-/// The derivative at x, by a program that was recorded at another point.
-template <class F>
-rc::Sparse written_down(const F& derivative, const Tensor& x) {
-  const auto values = [&](const Tensor& at) { return derivative(at).values; };
-  return {derivative.coloring.sparsity(), rc::trace(values)(x.flip(0) * 0.5)({x})[0]};
-}
 
 TEST(SparseDerivatives, OfRandomFunctionsAreTheDenseOnes) {
   const char* const wanted = std::getenv("RICCI_FUZZ_PROGRAMS");
