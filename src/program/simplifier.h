@@ -52,7 +52,7 @@ class Simplifier {
   // Views and parts (simplify_views.cpp).
   bool sees_past_view(Equation& e) const;
   bool sees_past_part(Equation& e) const;
-  void sees_past_copy(Equation& e);
+  bool sees_past_copy(Equation& e);
   void sees_one_element(Equation& e);
   void makes_what_is_shown(Equation& e) const;
   std::optional<Variable> operand_it_gives(const Equation& e) const;

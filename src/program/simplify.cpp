@@ -118,7 +118,7 @@ void Simplifier::add(Equation e) {
   simplify_programs_in(e);
   move_out_of_loop(e);
   while (sees_past_view(e) || sees_past_part(e)) {}
-  sees_past_copy(e);
+  while (sees_past_copy(e)) {}
   sees_one_element(e);
   makes_what_is_shown(e);
   if (const std::optional<Variable> known = operand_it_gives(e)) return replace(e.outputs[0], *known);

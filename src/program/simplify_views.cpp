@@ -62,16 +62,17 @@ bool Simplifier::sees_past_part(Equation& e) const {
 
 /// `put (clone a) b` is `put a b`, and so it is behind views of the copy: what replaces a part of an array copies the
 /// array itself, or writes in its memory where nobody reads it any more.
-void Simplifier::sees_past_copy(Equation& e) {
-  if (!e.rules->overwrite) return;
+bool Simplifier::sees_past_copy(Equation& e) {
+  if (!e.rules->overwrite) return false;
   std::vector<Equation> views;  // from the last one to the first
   const Equation* made = maker(e.inputs[0]);
   for (; made && made->rules->is_view; made = maker(made->inputs[0])) views.push_back(*made);
-  if (!made || !Facts<CopiesOperand>::of(*made->rules)) return;
+  if (!made || !Facts<CopiesOperand>::of(*made->rules)) return false;
   Variable base = made->inputs[0];
   for (const Equation& view : std::views::reverse(views))
     base = added(view.rules, view.parameters, {base}, Type(type_of(view.outputs[0])));
   e.inputs[0] = base;
+  return true;
 }
 
 /// `select[index=0] (put[select[index=0]] a b)` is b, and so is `put[slice[0:n]] a b` of an a of n rows.

@@ -62,6 +62,11 @@ bool is_linear_in(const Rules& rules, std::size_t i, bool jointly) {
   return (inputs >> i & 1U) != 0 || (!jointly && rules.kind == Kind::multilinear);
 }
 
+/// Requires: no symbols.
+bool is_empty(const Type& type) {
+  return std::ranges::any_of(type.shape, [](Size size) { return size.raw() == 0; });
+}
+
 }  // namespace
 
 /// A formula says nothing of complex elements.
@@ -77,6 +82,7 @@ const Equation* Simplifier::zero_behind(Variable v) const {
 }
 
 /// `mul y (structural_zeros …)` are structural zeros, and so is what any operation makes of them that is linear there.
+/// Of no zeros, the mean is NaN.
 bool Simplifier::is_zero_now(Equation& e) const {
   if (e.rules->kind == Kind::custom || e.outputs.size() != 1 || type_of(e.outputs[0]).weak) return false;
   if (e.rules->is_view && type_of(e.inputs[0]).shape.empty()) return false;  // one zero, shown many times
@@ -84,6 +90,11 @@ bool Simplifier::is_zero_now(Equation& e) const {
   bool is_factor = false, is_any_term = false, are_all_terms = true;
   for (std::size_t i = 0; i < e.inputs.size(); ++i) {
     const Equation* const made = zero_behind(e.inputs[i]);
+    if (made && !SampleSizes::of_all([&](int sample) {
+          return !is_empty(sizes_.put(type_of(e.inputs[i]), sample)) ||
+                 is_empty(sizes_.put(type_of(e.outputs[0]), sample));
+        }))
+      return false;
     if (made) zero = made;
     if (made && is_linear_in(*e.rules, i, false)) is_factor = true;
     if (!is_linear_in(*e.rules, i, true)) continue;

@@ -448,6 +448,11 @@ TEST(Simplified, TakesStructuralZerosForNothing) {
             "  g: f32[s0,3] = sub d a\n"
             "  return e f g\n"
             "}\n");
+  const auto means = [](const Tensor& x) {  // of no zeros, the mean is NaN
+    return rc::mean(rc::grad([](const Tensor& y) { return y.detach().sum(); })(x), {1});
+  };
+  const rc::Program of_none = rc::trace(means)(rc::zeros({1, 0}));
+  EXPECT_TRUE(rc::isnan(of_none.simplified()({rc::zeros({1, 0})})[0]).all().item<bool>());
   const double inf = std::numeric_limits<double>::infinity();
   const auto f = [](const Tensor& x) { return x[0] * sin(x[1]) + x[2]; };
   const rc::Program s = rc::trace(rc::grad(f))(rc::ones({3})).simplified();
@@ -545,6 +550,24 @@ TEST(Simplified, ReadsBehindWrites) {
   const rc::Program u = rc::trace(h)(rc::ones({4})).simplified();
   EXPECT_EQ(u.equations(), 2U) << u;  // nothing is put, nor copied
   for (const std::int64_t n : {3, 4, 7}) expect_equal(u({rc::arange(1. * n)})[0], h(rc::arange(1. * n)));
+}
+
+TEST(Simplified, WritesPastAllCopiesAtOnce) {
+  const std::string once = simplified(
+      "program(x: f32[], b: f32[1]) {\n"
+      "  a: f32[] = clone x\n"
+      "  c: f32[1,1] = reshape[shape=(1,1)] a\n"
+      "  d: f32[1,1] = clone c\n"
+      "  e: f32[1,1] = put[view=diagonal[offset=0, axis1=0, axis2=1]] d b\n"
+      "  return e\n"
+      "}\n");
+  EXPECT_EQ(simplified(once.c_str()), once);
+  EXPECT_EQ(once,
+            "program(a: f32[], b: f32[1]) {\n"
+            "  c: f32[1,1] = reshape[shape=(1,1)] a\n"
+            "  d: f32[1,1] = put[view=diagonal[offset=0, axis1=0, axis2=1]] c b\n"
+            "  return d\n"
+            "}\n");
 }
 
 TEST(Simplified, OfAJacobianIsAThirdShorter) {
