@@ -37,38 +37,22 @@ Tensor move(Op op, std::span<const Tensor> inputs) {
   return wrap(dispatch(op, {values.data(), values.size()})[0]);
 }
 
-/// The rows of `to`, a part of `from`; zero for lanes of which there is no value, as of a cotangent that a pullback is
-/// given in a branch which others of them did not take. Not batched: itself.
-struct SelectLanes {
+/// The rows for `to`, of rows for `from`: one of these sets is a part of the other. The rows of lanes that `from` lacks
+/// are zero. So is the row of a lane of which there is no value, as of a cotangent that a pullback is given in a branch
+/// which this lane did not take. Selected from what is not batched: itself.
+struct MoveLanes {
   using kind = Linear;
-  static constexpr const char* name = "select_lanes";
-  LanesOf from, to;
-
-  Level home() const { return to.level; }
-  Type type(const Type& x) const { return x; }
-  Tensor transpose(const Tensor& ct) const;
-  SelectLanes lifted() const { return *this; }
-};
-
-/// Rows for the lanes of `to`, of which `from` is a part; those of the others are zero.
-struct PlaceLanes {
-  using kind = Linear;
-  static constexpr const char* name = "place_lanes";
+  static constexpr const char* name = "move_lanes";
   LanesOf from, to;
 
   Level home() const { return to.level; }
   Type type(const Type& x) const { return x; }
   Tensor transpose(const Tensor& ct) const {
-    const SelectLanes select{to, from};
-    return move({&rules_of<SelectLanes>, &select}, {&ct, 1});
+    const MoveLanes back{to, from};
+    return move({&rules_of<MoveLanes>, &back}, {&ct, 1});
   }
-  PlaceLanes lifted() const { return *this; }
+  MoveLanes lifted() const { return *this; }
 };
-
-Tensor SelectLanes::transpose(const Tensor& ct) const {
-  const PlaceLanes place{to, from};
-  return move({&rules_of<PlaceLanes>, &place}, {&ct, 1});
-}
 
 /// The parts of a set of lanes as a parameter.
 struct PartsOf {
@@ -89,8 +73,8 @@ struct JoinLanes {
   Level home() const { return parts.all->level; }
   Type type(const Types& in) const { return in[0]; }
   Tensor transpose(int i, const Tensor& ct, const Reverse&) const {
-    const SelectLanes select{{home(), parts.all->whole}, {home(), parts.all->parts[static_cast<std::size_t>(i)]}};
-    return move({&rules_of<SelectLanes>, &select}, {&ct, 1});
+    const MoveLanes select{{home(), parts.all->whole}, {home(), parts.all->parts[static_cast<std::size_t>(i)]}};
+    return move({&rules_of<MoveLanes>, &select}, {&ct, 1});
   }
   JoinLanes lifted() const { return *this; }
 };
@@ -146,22 +130,14 @@ ValueRef with_rows_of(const BatchInterpreter& batch, const LaneSetRef& to, const
   return new_node<Batched>(batch.level, read(index_select(value, 0, tensor(rows_among(batch, to, from))), op), to);
 }
 
-ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const ValueRef& value) {
-  if (value->level != batch.level) return value;
-  const auto& batched = static_cast<const Batched&>(*value);
-  if (batched.lanes == op.to.set) return value;
-  const bool is_wider = is_part_of(op.to.set, batched.lanes);
-  // Lanes that have left since are gone from it already.
-  if (!is_wider && is_part_of(batched.lanes, op.to.set)) return value;
-  return with_rows_of(batch, op.to.set, batched.lanes, wrap(batched.value), op.name);
-}
-
-ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const ValueRef& value) {
-  // Of the lanes of `from`, those that have left since count as zero.
-  const bool is_batched = value->level == batch.level;
-  const LaneSetRef from = is_batched ? static_cast<const Batched&>(*value).lanes : op.from.set;
-  if (from == op.to.set) return value;
-  return with_rows_of(batch, op.to.set, from, rows_for(batch, value, from), op.name);
+ValueRef move_rows(const BatchInterpreter& batch, const MoveLanes& op, const ValueRef& value) {
+  const LaneSetRef &from = op.from.set, &to = op.to.set;
+  const bool selects = is_part_of(to, from), is_batched = value->level == batch.level;
+  if (selects && !is_batched) return value;
+  const LaneSetRef& has = is_batched ? static_cast<const Batched&>(*value).lanes : from;
+  // Lanes that have left since are gone from what is selected already. Where rows are added, theirs are zero.
+  if (has == to || (selects && !is_part_of(to, has) && is_part_of(has, to))) return value;
+  return with_rows_of(batch, to, has, rows_for(batch, value, has), op.name);
 }
 
 /// Those of `set` that run. Requires: not all examples do.
@@ -182,8 +158,8 @@ ValueRef join_running(const BatchInterpreter& batch, const JoinLanes& op, std::s
   for (std::size_t i = 0; i < values.size(); ++i) {
     const LaneSetRef part = running_of(batch, all.parts[i]);
     if (part->numbers.empty()) continue;
-    const SelectLanes select{{batch.level, all.parts[i]}, {batch.level, part}};
-    rows.push_back(rows_for(batch, select_rows(batch, select, values[i]), part));
+    const MoveLanes select{{batch.level, all.parts[i]}, {batch.level, part}};
+    rows.push_back(rows_for(batch, move_rows(batch, select, values[i]), part));
     parts.push_back(part);
   }
   assert(!parts.empty());
@@ -207,10 +183,8 @@ ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span
 }  // namespace
 
 Values BatchInterpreter::move_lanes(Op op, std::span<const ValueRef> inputs) {
-  if (op.rules == &rules_of<SelectLanes>)
-    return one_value(select_rows(*this, *static_cast<const SelectLanes*>(op.parameters), inputs[0]));
-  if (op.rules == &rules_of<PlaceLanes>)
-    return one_value(place_rows(*this, *static_cast<const PlaceLanes*>(op.parameters), inputs[0]));
+  if (op.rules == &rules_of<MoveLanes>)
+    return one_value(move_rows(*this, *static_cast<const MoveLanes*>(op.parameters), inputs[0]));
   return one_value(join_rows(*this, *static_cast<const JoinLanes*>(op.parameters), inputs));
 }
 
@@ -268,8 +242,8 @@ ValueRef in_running_lanes(ValueRef value) {
     const BatchInterpreter& batch = *narrowed[i];
     const LaneSetRef& lanes = lanes_of(batch, value);
     if (lanes == batch.lanes || !is_part_of(batch.lanes, lanes)) continue;
-    const SelectLanes select{{batch.level, lanes}, {batch.level, batch.lanes}};
-    value = dispatch({&rules_of<SelectLanes>, &select}, {&value, 1})[0];
+    const MoveLanes select{{batch.level, lanes}, {batch.level, batch.lanes}};
+    value = dispatch({&rules_of<MoveLanes>, &select}, {&value, 1})[0];
   }
   return value;
 }

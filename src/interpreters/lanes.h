@@ -1,5 +1,5 @@
 // Lanes: which examples of a vmap run at the moment. Where examples disagree on a branch only a part of them runs, and
-// a value batched at that vmap has rows for some examples only. Three linear operations move values between sets of
+// a value batched at that vmap has rows for some examples only. Two linear operations move values between sets of
 // lanes; they go through the other transforms like any operation and are answered by the vmap they belong to.
 #pragma once
 
