@@ -57,12 +57,11 @@ struct Built {
 /// Flags of the inputs of the step of stage number `s`: `of_operand` flags operands, `of_row` rows.
 template <class List, class OfRow>
 Flags flags_of_step(const Stages& stages, std::size_t s, const List& of_operand, const OfRow& of_row) {
-  const Stage& stage = stages.all[s];
+  const Step step = stages.all[s].by_role();
   Flags flags;
-  for (std::size_t i = 0; i < stage.step.inputs(); ++i) {
-    const bool is_row = i >= stage.carries() && i < stage.slices_end();
-    const bool draws = i >= stage.slices_end() && i < stage.captures_begin();
-    flags.push_back(is_row ? of_row(stage.reads[i - stage.carries()]) : !draws && of_operand[stages.operand(s, i)]);
+  for (std::size_t i = 0; i < step.inputs(); ++i) {
+    if (step.is_slice(i)) flags.push_back(of_row(stages.all[s].row_read(i - step.carried)));
+    else flags.push_back(!step.draws(i) && of_operand[stages.operand(s, i)]);
   }
   return flags;
 }

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "control/assembly.h"
 #include "control/loop.h"
 #include "control/recording.h"
+#include "control/step.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
@@ -19,24 +19,6 @@ namespace ricci::runs {
 namespace {
 
 using function::Runs;
-
-/// A scan put together from its step, with the tensors it scans.
-class ScanAssembly : public Assembly {
- public:
-  using Assembly::Assembly;
-  void slice(Variable of_step, const Tensor& rows) {
-    Assembly::slice(of_step);
-    scanned_.push_back(rows);
-  }
-
-  struct Found {
-    Tensors carry, rows;
-  };
-  Found apply(bool reverse, Size length) const;
-
- private:
-  State scanned_;
-};
 
 /// Inputs: the carry, the scanned tensors, the streams that the step draws from, then what the step captures. Outputs:
 /// the carry, then the stacked rows.
@@ -51,14 +33,14 @@ struct Scan {
 
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
-  RepeatedPrograms repeated() { return {{&step, captures_begin(), captures_begin()}}; }
+  RepeatedPrograms repeated() { return {{&step, by_role().captures_begin(), by_role().captures_begin()}}; }
   Types type(const Types& inputs) const;
   Turns turns(const Types& inputs) const {
     return {.body = &step,
             .state = carries(),
             .rows = static_cast<std::size_t>(scanned),
             .streams = static_cast<std::size_t>(streams),
-            .read_by_body = captures_begin(),
+            .read_by_body = by_role().captures_begin(),
             .most_turns = steps(inputs.begin() + carried),
             .is_backward = reverse};
   }
@@ -71,10 +53,9 @@ struct Scan {
 
  private:
   std::size_t carries() const { return static_cast<std::size_t>(carried); }
-  std::size_t slices_end() const { return static_cast<std::size_t>(carried + scanned); }
-  std::size_t captures_begin() const { return static_cast<std::size_t>(carried + scanned + streams); }
-  std::size_t outputs() const { return step.body().outputs.size(); }
-  std::size_t rows_end() const { return outputs() - static_cast<std::size_t>(streams); }
+  Step by_role() const {
+    return {step, carries(), static_cast<std::size_t>(scanned), static_cast<std::size_t>(streams)};
+  }
   Size steps(const Type* first_slices) const { return scanned > 0 ? first_slices->shape[0] : length.value_or(0); }
   Size steps(std::span<const Tensor> inputs) const {
     if (scanned == 0) return steps(static_cast<const Type*>(nullptr));
@@ -84,14 +65,18 @@ struct Scan {
   struct Rest;
 };
 
-ScanAssembly::Found ScanAssembly::apply(bool reverse, Size length) const {
+struct Results {
+  Tensors carry, rows;
+};
+/// A scan of this step over tensors in the order of its slices. `length`: where there are none.
+Results apply_scan(const Assembly& step, const State& scanned, bool reverse, Size length) {
   Tensors operands;
-  for (const State* more : {&first_carry(), &scanned_, &first_streams(), &captured()})
+  for (const State* more : {&step.first_carry(), &scanned, &step.first_streams(), &step.captured()})
     operands.append(more->begin(), more->end());
-  Scan scan{.step = program(),
-            .carried = std::ssize(first_carry()),
-            .scanned = std::ssize(scanned_),
-            .streams = std::ssize(first_streams()),
+  Scan scan{.step = step.program(),
+            .carried = std::ssize(step.first_carry()),
+            .scanned = std::ssize(scanned),
+            .streams = std::ssize(step.first_streams()),
             .reverse = reverse,
             .length = {}};
   if (scan.scanned == 0) scan.length = length;
@@ -101,14 +86,14 @@ ScanAssembly::Found ScanAssembly::apply(bool reverse, Size length) const {
 }
 
 Roles Scan::roles(std::size_t count) const {
-  const auto produced = static_cast<std::int64_t>(outputs());
+  const auto produced = static_cast<std::int64_t>(by_role().outputs());
   require_between(0, streams, produced);
   require_between(0, carried, produced - streams);
   require_between(0, scanned, static_cast<std::int64_t>(count) - carried - streams);
   return checked({{"carry", carries()},
                   {"xs", static_cast<std::size_t>(scanned)},
                   {"streams", static_cast<std::size_t>(streams)},
-                  {"step", captures(step, captures_begin())}},
+                  {"step", captures(step, by_role().captures_begin())}},
                  count);
 }
 
@@ -139,7 +124,7 @@ std::optional<Pruned> Scan::pruned(const Flags& needed, std::size_t operands) co
 Types Scan::type(const Types& inputs) const {
   roles(inputs.size());
   const Types outputs = output_types(step);
-  for (std::size_t i = carries(); i < slices_end(); ++i) {
+  for (std::size_t i = carries(); i < by_role().slices_end(); ++i) {
     require_rank_of_at_least(1, inputs[i]);
     require_shape(Shape{inputs[i].shape[0]}, Shape{inputs[carries()].shape[0]});
   }
@@ -203,7 +188,7 @@ Tensors Scan::call(std::span<const Tensor> inputs) const {
     slices.push_back(count > 0 ? slices_of(xs) : std::vector<Tensor>());
   const std::span<const Tensor> places = take(inputs, static_cast<std::size_t>(streams));
   State carry(first.begin(), first.end()), drawing(places.begin(), places.end());
-  std::vector<StackedRows> rows(rows_end() - carries(), StackedRows(count));
+  std::vector<StackedRows> rows(by_role().rows(), StackedRows(count));
   for (std::int64_t k = 0; k < count; ++k) {
     const auto i = static_cast<std::size_t>(reverse ? count - 1 - k : k);
     State given = std::move(carry);
@@ -226,164 +211,100 @@ Tensors Scan::call(std::span<const Tensor> inputs) const {
 }
 
 Pushed Scan::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-  Flags active = defined_among(tangents);
-  const auto derived = until_stable(active, carries(), outputs(), [&](const Flags& at_least) {
-    return function::pushed(step, active, at_least, Runs::many);
-  });
-  ScanAssembly pushed(derived.closure.program);
-  const std::vector<std::size_t> in = places_of(active, step.inputs()), out = places_of(derived.outputs, outputs());
-  for (std::size_t i = 0; i < carries(); ++i) pushed.carry(pushed.in(i), pushed.out(i), inputs[i]);
-  for (std::size_t i = 0; i < carries(); ++i)
-    if (active[i])
-      pushed.carry(pushed.in(in[i]), pushed.out(out[i]),
-                   tangents[i].defined() ? tangents[i] : zeros_of(type_of(inputs[i])));
-  for (std::size_t i = carries(); i < inputs.size(); ++i) {
-    if (i < slices_end()) pushed.slice(pushed.in(i), inputs[i]);
-    else if (i < captures_begin()) pushed.stream(pushed.in(i), pushed.out(rows_end() + i - slices_end()), inputs[i]);
-    else pushed.capture(pushed.in(i), inputs[i]);
-    if (!active[i]) continue;
-    if (i < slices_end()) pushed.slice(pushed.in(in[i]), tangents[i]);
-    else pushed.capture(pushed.in(in[i]), tangents[i]);
+  const Step own = by_role();
+  const PushedStep both = pushed(
+      own, defined_among(tangents), [&](std::size_t i) { return inputs[i]; },
+      [&](std::size_t i) { return tangents[i]; });
+  State scanned;
+  for (std::size_t i = own.carried; i < own.slices_end(); ++i) {
+    scanned.push_back(inputs[i]);
+    if (both.active[i]) scanned.push_back(tangents[i]);
   }
-  for (std::size_t i = carries(); i < rows_end(); ++i) pushed.row(pushed.out(i));
-  for (std::size_t i = carries(); i < rows_end(); ++i)
-    if (derived.outputs[i]) pushed.row(pushed.out(out[i]));
-  pushed.rest(derived.closure, in.back(), out.back());
-  const ScanAssembly::Found found = pushed.apply(reverse, steps(inputs));
-
+  const Results found = apply_scan(both.assembly, scanned, reverse, steps(inputs));
   Pushed all;
-  const auto split = [&](const Tensors& both, std::size_t first, std::size_t count) {
-    all.outputs.append(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(count));
-    auto tangent = both.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto split = [&](const Tensors& results, std::size_t first, std::size_t count) {
+    auto tangent = results.begin() + static_cast<std::ptrdiff_t>(count);
+    all.outputs.append(results.begin(), tangent);
     for (std::size_t i = first; i < first + count; ++i)
-      all.tangents.push_back(derived.outputs[i] ? *tangent++ : Tensor());
+      all.tangents.push_back(both.outputs[i] ? *tangent++ : Tensor());
   };
-  split(found.carry, 0, carries());
-  split(found.rows, carries(), rows_end() - carries());
+  split(found.carry, 0, own.carried);
+  split(found.rows, own.carried, own.rows());
   return all;
 }
 
 BatchedOutputs Scan::batch(const Batch& batch) const {
+  const Step own = by_role();
   const MappedExamples examples(batch);
   Flags is_mapped = flags_of(batch.mapped, batch.inputs.size());
-  const auto derived = until_stable(is_mapped, carries(), outputs(), [&](const Flags& at_least) {
+  const auto derived = until_stable(is_mapped, own.carried, own.outputs(), [&](const Flags& at_least) {
     return function::mapped(step, is_mapped, at_least, examples, Runs::many);
   });
-  ScanAssembly mapped(derived.closure.program);
-  for (std::size_t i = 0; i < batch.inputs.size(); ++i) {
-    const Tensor& x = batch.inputs[i];
-    if (i < carries()) mapped.carry(mapped.in(i), mapped.out(i), is_mapped[i] ? batch.input(static_cast<int>(i)) : x);
-    else if (i < slices_end()) mapped.slice(mapped.in(i), is_mapped[i] ? x.movedim({0}, {1}) : x);
-    else if (i < captures_begin()) mapped.stream(mapped.in(i), mapped.out(rows_end() + i - slices_end()), x);
-    else mapped.capture(mapped.in(i), x);
+  Assembly mapped(derived.closure.program);
+  State scanned;
+  for (std::size_t i = 0; i < own.carried; ++i)
+    mapped.carry(mapped.in(i), mapped.out(i), is_mapped[i] ? batch.input(static_cast<int>(i)) : batch.inputs[i]);
+  for (std::size_t i = own.carried; i < own.slices_end(); ++i) {
+    mapped.slice(mapped.in(i));
+    scanned.push_back(is_mapped[i] ? batch.inputs[i].movedim({0}, {1}) : batch.inputs[i]);
   }
-  for (std::size_t i = carries(); i < rows_end(); ++i) mapped.row(mapped.out(i));
-  mapped.rest(derived.closure, step.inputs(), outputs());
-  const ScanAssembly::Found found = mapped.apply(reverse, length.value_or(0));
+  add_streams_and_captures(mapped, own, [&](std::size_t i) { return batch.inputs[i]; });
+  for (std::size_t i = own.carried; i < own.rows_end(); ++i) mapped.row(mapped.out(i));
+  mapped.rest(derived.closure, own.inputs(), own.outputs());
+  const Results found = apply_scan(mapped, scanned, reverse, length.value_or(0));
   BatchedOutputs all{.outputs = found.carry, .mapped = 0};
   for (const Tensor& rows : found.rows) {
     const bool differs = derived.outputs[all.outputs.size()];
     all.outputs.push_back(differs ? rows.movedim({1}, {0}) : rows);
   }
-  for (std::size_t i = 0; i < rows_end(); ++i) all.mapped.push_back(derived.outputs[i]);
+  for (std::size_t i = 0; i < own.rows_end(); ++i) all.mapped.push_back(derived.outputs[i]);
   return all;
 }
 
 /// What the way back needs besides tensors.
 struct Scan::Rest {
   function::Split split;
-  std::vector<std::size_t> kept;  // of each value that is kept, the number of its rows among the residual's tensors
+  std::vector<std::size_t> kept;
   Size steps;
 };
 
 /// Keeps the inputs, then the stacked rows.
 Kept Scan::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-  Flags active = flags_of(wanted, inputs.size()), at_hand;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    at_hand.push_back(i >= carries() && (i < slices_end() || i >= captures_begin()));
-  struct Halves {
-    function::Split split;
-    Flags outputs;
-  };
-  const auto halves = until_stable(active, carries(), outputs(), [&](const Flags&) {
-    function::Split split(step, active, at_hand, Runs::many);
-    Flags found = split.active_outputs();
-    return Halves{std::move(split), std::move(found)};
-  });
-  const Closure& closure = halves.split.forward();
-  ScanAssembly forward(closure.program);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (i < carries()) forward.carry(forward.in(i), forward.out(i), inputs[i]);
-    else if (i < slices_end()) forward.slice(forward.in(i), inputs[i]);
-    else if (i < captures_begin()) forward.stream(forward.in(i), forward.out(rows_end() + i - slices_end()), inputs[i]);
-    else forward.capture(forward.in(i), inputs[i]);
-  }
-  for (std::size_t i = carries(); i < rows_end(); ++i) forward.row(forward.out(i));
-  auto rest = std::make_shared<Rest>(Rest{.split = halves.split, .kept = {}, .steps = steps(inputs)});
-  for (std::size_t i = 0; i < halves.split.kept(); ++i)
-    rest->kept.push_back(inputs.size() + forward.shared_row(forward.out(outputs() + i)));
-  forward.rest(closure, step.inputs(), outputs() + halves.split.kept());
-  const ScanAssembly::Found found = forward.apply(reverse, rest->steps);
-
+  const Step own = by_role();
+  const ForwardHalf forward = forward_half(
+      own, flags_of(wanted, inputs.size()), [&](std::size_t i) { return inputs[i]; }, true);
+  const auto slices = inputs.begin() + carried;
+  const Results found = apply_scan(forward.assembly, {slices, slices + scanned}, reverse, steps(inputs));
   Kept kept{.outputs = found.carry, .residual = {{inputs.begin(), inputs.end()}, nullptr}};
-  kept.outputs.append(found.rows.begin(), found.rows.begin() + static_cast<std::ptrdiff_t>(rows_end() - carries()));
+  kept.outputs.append(found.rows.begin(), found.rows.begin() + static_cast<std::ptrdiff_t>(own.rows()));
   kept.residual.tensors.insert(kept.residual.tensors.end(), found.rows.begin(), found.rows.end());
-  kept.residual.rest = std::move(rest);
   // After no steps the carry is the first one.
-  for (std::size_t i = 0; i < rows_end(); ++i)
-    kept.constant.push_back(!(halves.outputs[i] || (i < carries() && active[i])));
+  for (std::size_t i = 0; i < own.rows_end(); ++i)
+    kept.constant.push_back(!(forward.outputs[i] || (i < own.carried && forward.active[i])));
+  kept.residual.rest = std::make_shared<Rest>(Rest{forward.split, forward.kept, steps(inputs)});
   return kept;
 }
 
 Tensors Scan::vjp(const Reverse& rule) const {
-  const std::vector<Tensor>& tensors = rule.residual->tensors;
+  const Step own = by_role();
   const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
-  const std::size_t count = step.inputs();
-  Flags has = defined_among(rule.cotangents), summed;
-  has.resize(outputs(), false);
-  for (std::size_t i = 0; i < count; ++i) summed.push_back(i >= captures_begin());
-  struct Stable {
-    function::Backward backward;
-    Flags outputs;  // of the way back: the carry's cotangents
-  };
-  const auto stable = until_stable(has, carries(), count, [&](const Flags& at_least) {
-    function::Backward backward = rest.split.backward(has, at_least, summed);
-    Flags found = backward.given;
-    for (std::size_t i = 0; i < carries(); ++i) found[i] |= backward.taken[i];
-    return Stable{std::move(backward), std::move(found)};
-  });
-  const function::Backward& found = stable.backward;
-  ScanAssembly backward(found.closure.program);
-  const std::vector<std::size_t> cts = places_of(found.taken, found.reads.size()), out = places_of(found.given, 0);
-  std::size_t sums = cts.back();
-  for (std::size_t i = 0; i < carries(); ++i) {
-    if (!has[i]) continue;
-    const Type& type = rule.output_types[i];
-    const Variable ct = found.taken[i] ? backward.in(cts[i]) : backward.unused(type);
-    backward.carry(ct, backward.out(out[i]), rule.cotangent(static_cast<int>(i)));
+  const std::span<const Tensor> inputs = std::span(rule.residual->tensors).first(own.inputs()),
+                                rows = std::span(rule.residual->tensors).subspan(own.inputs());
+  Flags has_cotangent;
+  for (std::size_t i = own.carried; i < own.rows_end(); ++i) has_cotangent.push_back(rule.cotangents[i].defined());
+  const BackwardHalf back = backward_half(own, rest.split, rule, 0, has_cotangent, Flags(own.slices, false),
+                                          [&](std::size_t i) { return inputs[i]; });
+  State scanned;
+  for (const auto [of, number] : back.slices) {
+    if (of == BackwardSlice::Of::kept) scanned.push_back(rows[rest.kept[number]]);
+    else if (of == BackwardSlice::Of::slice) scanned.push_back(inputs[own.carried + number]);
+    else scanned.push_back(rule.cotangent(static_cast<int>(own.carried + number)));
   }
-  for (std::size_t i = captures_begin(); i < count; ++i)
-    if (found.given[i]) backward.carry(backward.in(sums++), backward.out(out[i]), zeros_of(rule.input_types[i]));
-  for (std::size_t i = 0; i < found.reads.size(); ++i) {
-    const auto [of_input, index] = found.reads[i];
-    const Tensor& read = tensors[of_input ? index : rest.kept[index]];
-    if (of_input && index >= captures_begin()) backward.capture(backward.in(i), read);
-    else backward.slice(backward.in(i), read);
-  }
-  for (std::size_t i = carries(); i < rows_end(); ++i)
-    if (found.taken[i]) backward.slice(backward.in(cts[i]), rule.cotangent(static_cast<int>(i)));
-  for (std::size_t i = carries(); i < slices_end(); ++i)
-    if (found.given[i]) backward.row(backward.out(out[i]));
-  backward.rest(found.closure, sums, 0);
-  const ScanAssembly::Found gradients = backward.apply(!reverse, rest.steps);
-
+  const Results gradients = apply_scan(back.assembly, scanned, !reverse, rest.steps);
   Tensors all;
   auto carry = gradients.carry.begin(), row = gradients.rows.begin();
-  for (std::size_t i = 0; i < count; ++i) {
-    const bool is_slice = i >= carries() && i < slices_end();
-    const bool has_one = i < carries() ? has[i] : found.given[i];
-    all.push_back(!has_one ? Tensor() : is_slice ? *row++ : *carry++);
-  }
+  for (std::size_t i = 0; i < own.inputs(); ++i)
+    all.push_back(!back.gradients[i] ? Tensor() : own.is_slice(i) ? *row++ : *carry++);
   return all;
 }
 

@@ -51,8 +51,8 @@ void LoopLimit::parse_parameter(std::string_view& text) {
 std::size_t Stages::operand(std::size_t stage, std::size_t i) const {
   std::size_t begin = 0;
   for (std::size_t s = 0; s < stage; ++s) begin += all[s].step.inputs() - all[s].reads.size();
-  const Stage& own = all[stage];
-  if (i >= own.slices_end()) begin -= own.reads.size();
+  const Step own = all[stage].by_role();
+  if (i >= own.slices_end()) begin -= own.slices;
   const bool is_behind_condition = stage > 0 || i >= own.captures_begin();
   return begin + i + (is_behind_condition ? captured_by_condition() : 0);
 }
@@ -65,50 +65,25 @@ Pushed pushed(const Stages& stages, std::span<const Tensor> inputs, std::span<co
   std::vector<Flags> active_carries;
   for (std::size_t s = 0; s < stages.all.size(); ++s) {
     const Stage& stage = stages.all[s];
-    const auto of_row = [&](std::int64_t r) { return row_of_tangent[static_cast<std::size_t>(r)] != no_row; };
-    const auto operand = [&](std::size_t i) { return inputs[stages.operand(s, i)]; };
-    const auto tangent = [&](std::size_t i) { return tangents[stages.operand(s, i)]; };
-    Flags active = flags_of_step(stages, s, has_tangent, of_row);
-    const auto derived = until_stable(active, stage.carries(), stage.outputs(), [&](const Flags& at_least) {
-      return function::pushed(stage.step, active, at_least, Runs::many);
-    });
-    const std::vector<std::size_t> in = places_of(active, stage.step.inputs()),
-                                   out = places_of(derived.outputs, stage.outputs());
-    Assembly step(derived.closure.program);
-    State more;
-    for (std::size_t i = 0; i < stage.carries(); ++i) step.carry(step.in(i), step.out(i), operand(i));
-    for (std::size_t i = 0; i < stage.carries(); ++i)
-      if (active[i]) {
-        more.push_back(tangent(i).defined() ? tangent(i) : zeros_of(type_of(operand(i))));
-        step.carry(step.in(in[i]), step.out(out[i]), more.back());
-      }
-    if (s == 0) built.stages.condition = with_inputs(stages.condition, stage.carries(), more);
+    const Step own = stage.by_role();
+    const PushedStep both = pushed(
+        own, flags_of_step(stages, s, has_tangent, [&](std::size_t r) { return row_of_tangent[r] != no_row; }),
+        [&](std::size_t i) { return inputs[stages.operand(s, i)]; },
+        [&](std::size_t i) { return tangents[stages.operand(s, i)]; });
+    const State& carry = both.assembly.first_carry();
+    if (s == 0)
+      built.stages.condition =
+          with_inputs(stages.condition, own.carried, {carry.begin() + stage.carried, carry.end()});
     std::vector<std::int64_t> reads;
-    for (std::size_t i = stage.carries(); i < stage.slices_end(); ++i) {
-      const auto old = static_cast<std::size_t>(stage.reads[i - stage.carries()]);
-      step.slice(step.in(i));
-      reads.push_back(row[old]);
-      if (!active[i]) continue;
-      step.slice(step.in(in[i]));
-      reads.push_back(row_of_tangent[old]);
+    for (std::size_t i = 0; i < own.slices; ++i) {
+      reads.push_back(row[stage.row_read(i)]);
+      if (both.active[own.carried + i]) reads.push_back(row_of_tangent[stage.row_read(i)]);
     }
-    for (std::size_t i = stage.slices_end(); i < stage.step.inputs(); ++i) {
-      if (i < stage.captures_begin())
-        step.stream(step.in(i), step.out(stage.rows_end() + i - stage.slices_end()), operand(i));
-      else step.capture(step.in(i), operand(i));
-      if (active[i]) step.capture(step.in(in[i]), tangent(i));
-    }
-    for (std::size_t i = stage.carries(); i < stage.rows_end(); ++i) {
-      step.row(step.out(i));
-      row.push_back(rows++);
-    }
-    for (std::size_t i = stage.carries(); i < stage.rows_end(); ++i) {
-      if (derived.outputs[i]) step.row(step.out(out[i]));
-      row_of_tangent.push_back(derived.outputs[i] ? rows++ : no_row);
-    }
-    step.rest(derived.closure, in.back(), out.back());
-    built.add(step, std::move(reads));
-    active_carries.emplace_back(active.begin(), active.begin() + stage.carried);
+    for (std::size_t k = 0; k < own.rows(); ++k) row.push_back(rows++);
+    for (std::size_t k = 0; k < own.rows(); ++k)
+      row_of_tangent.push_back(both.outputs[own.carried + k] ? rows++ : no_row);
+    built.add(both.assembly, std::move(reads));
+    active_carries.emplace_back(both.active.begin(), both.active.begin() + stage.carried);
   }
   const Tensors found = built.apply();
   Pushed all;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/operands.h"
+#include "control/step.h"
 #include "ricci/control.h"
 
 namespace ricci::runs {
@@ -23,11 +23,8 @@ struct Stage {
   std::vector<std::int64_t> reads;  // numbers of rows: all that the stages before it keep, in order
 
   std::size_t carries() const { return static_cast<std::size_t>(carried); }
-  std::size_t slices_end() const { return carries() + reads.size(); }
-  std::size_t captures_begin() const { return slices_end() + static_cast<std::size_t>(streams); }
-  std::size_t outputs() const { return step.body().outputs.size(); }
-  std::size_t rows_end() const { return outputs() - static_cast<std::size_t>(streams); }
-  std::size_t rows() const { return rows_end() - carries(); }
+  Step by_role() const { return {step, carries(), reads.size(), static_cast<std::size_t>(streams)}; }
+  std::size_t row_read(std::size_t slice) const { return static_cast<std::size_t>(reads[slice]); }
   bool operator==(const Stage&) const = default;
 
   void print_parameter(std::string& out) const;

@@ -43,7 +43,7 @@ class Mapped {
  private:
   const Tensor& input(std::size_t s, std::size_t i) const { return batch_.inputs[stages_.operand(s, i)]; }
   Flags flags_of_step(std::size_t s) const {
-    return runs::flags_of_step(stages_, s, given_, [this](std::int64_t r) { return rows_[at(r)].is_mapped; });
+    return runs::flags_of_step(stages_, s, given_, [this](std::size_t r) { return rows_[r].is_mapped; });
   }
   bool keeps_answers() const { return differs_ && stages_.all.size() > 1; }
   static std::size_t at(std::int64_t r) { return static_cast<std::size_t>(r); }
@@ -63,7 +63,7 @@ class Mapped {
   }
   function::Derived mapped_step(std::size_t s) {
     const Stage& stage = stages_.all[s];
-    return until_stable(is_mapped_, stage.carries(), stage.outputs(),
+    return until_stable(is_mapped_, stage.carries(), stage.by_role().outputs(),
                         [&](const Flags& at_least) { return mapped(stage.step, is_mapped_, at_least); });
   }
 
@@ -103,7 +103,7 @@ class Mapped {
   /// at hand here.
   State step(std::size_t s, State inputs) const {
     const Stage& stage = stages_.all[s];
-    const std::size_t reads = stage.reads.size();
+    const Step own = stage.by_role();
     const bool carries_answers = differs_ && s == 0, reads_answers = differs_ && s > 0;
     auto next = inputs.begin();
     const auto take = [&next](std::size_t count) {
@@ -114,9 +114,9 @@ class Mapped {
     const State carry = take(stage.carries());
     Tensor goes_on;
     if (carries_answers) goes_on = take(1)[0];
-    const State rows = take(reads);
+    const State rows = take(own.slices);
     if (reads_answers) goes_on = take(1)[0];
-    const State streams = take(static_cast<std::size_t>(stage.streams)), new_streams(next, inputs.end());
+    const State streams = take(own.streams), new_streams(next, inputs.end());
 
     const auto filled = [&](const Tensor& x, std::size_t i) {
       return differs_ && is_mapped_[i] ? filled_rows(goes_on, x) : x;
@@ -125,7 +125,7 @@ class Mapped {
     for (std::size_t i = 0; i < carry.size(); ++i) all.push_back(filled(carry[i], i));
     all.insert(all.end(), rows.begin(), rows.end());
     all.insert(all.end(), streams.begin(), streams.end());
-    for (std::size_t i = stage.captures_begin(); i < stage.step.inputs(); ++i) all.push_back(filled(input(s, i), i));
+    for (std::size_t i = own.captures_begin(); i < own.inputs(); ++i) all.push_back(filled(input(s, i), i));
     if (says_whose(stage.step)) all.push_back(goes_on);
     all.insert(all.end(), new_streams.begin(), new_streams.end());
     State found = run(step_.closure.program, all, step_.closure.captured);
@@ -134,15 +134,16 @@ class Mapped {
       found[i] = is_mapped_[i] && !is_constant(s, i) ? chosen_rows(goes_on, found[i], carry[i]) : carry[i];
     if (!carries_answers) return found;
     const State after(found.begin(), found.begin() + stage.carried);
-    if (keeps_answers()) found.insert(found.begin() + static_cast<std::ptrdiff_t>(stage.rows_end()), goes_on);
+    if (keeps_answers()) found.insert(found.begin() + static_cast<std::ptrdiff_t>(own.rows_end()), goes_on);
     found.insert(found.begin() + stage.carried, answer(after, goes_on));
     return found;
   }
 
   void add_stage(Built& built, std::size_t s) {
     const Stage& stage = stages_.all[s];
+    const Step own = stage.by_role();
     State carry, streams, slices;
-    for (std::size_t i = 0; i < stage.carries(); ++i)
+    for (std::size_t i = 0; i < own.carried; ++i)
       carry.push_back(is_mapped_[i] ? batch_.input(static_cast<int>(stages_.operand(s, i))) : input(s, i));
     std::vector<std::int64_t> reads;
     for (const std::int64_t r : stage.reads) reads.push_back(rows_[at(r)].number);
@@ -160,7 +161,7 @@ class Mapped {
       built.condition = condition.captured;
     } else if (differs_) reads.push_back(answers_);
     for (const std::int64_t r : reads) slices.push_back(shape_alone_[at(r)]);
-    for (std::size_t i = stage.slices_end(); i < stage.captures_begin(); ++i) streams.push_back(input(s, i));
+    for (std::size_t i = own.slices_end(); i < own.captures_begin(); ++i) streams.push_back(input(s, i));
     streams.insert(streams.end(), step_.closure.streams.begin(), step_.closure.streams.end());
 
     State shown = carry;
@@ -170,12 +171,12 @@ class Mapped {
         stages_.max_steps.loop(), [this, s](const State& inputs) { return step(s, inputs); }, std::tuple<State>(shown),
         found, Runs::many);
     const Types types = output_types(closure.program);
-    for (std::size_t k = 0; k < stage.rows(); ++k)
+    for (std::size_t k = 0; k < own.rows(); ++k)
       rows_.push_back({.number = std::ssize(shape_alone_) + static_cast<std::int64_t>(k),
-                       .is_mapped = step_.outputs[stage.carries() + k]});
+                       .is_mapped = step_.outputs[own.carried + k]});
     const bool keeps_more = s == 0 && keeps_answers();
-    const std::size_t kept = stage.rows() + keeps_more;
-    if (keeps_more) answers_ = std::ssize(shape_alone_) + static_cast<std::int64_t>(stage.rows());
+    const std::size_t kept = own.rows() + keeps_more;
+    if (keeps_more) answers_ = std::ssize(shape_alone_) + static_cast<std::int64_t>(own.rows());
     for (std::size_t k = 0; k < kept; ++k) {
       const Type& type = types[carry.size() + k];
       shape_alone_.push_back(expand(zeros_of({type.dtype, {}}), type.shape));

@@ -47,6 +47,93 @@ State held_of(std::span<const Tensor> inputs, std::size_t carried, bool all) {
   return held;
 }
 
+Roles roles_of(const Stages& loop, std::size_t count) {
+  const std::vector<Stage>& stages = loop.all;
+  require_between(1, std::ssize(stages), std::ssize(stages));
+  Roles roles;
+  std::int64_t rows = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const Stage& stage = stages[s];
+    const auto produced = static_cast<std::int64_t>(stage.by_role().outputs());
+    require_between(0, stage.streams, produced);
+    require_between(0, stage.carried, produced - stage.streams);
+    for (auto r = stage.reads.begin(); r != stage.reads.end(); ++r) {
+      require_between(0, *r, rows - 1);
+      if (std::find(stage.reads.begin(), r, *r) != r)
+        throw IndexError("stage " + std::to_string(s) + " reads row " + std::to_string(*r) + " twice");
+    }
+    rows += static_cast<std::int64_t>(stage.by_role().rows());
+    const std::string number = s == 0 ? "" : std::to_string(s);
+    roles.push_back({s == 0 ? "state" : "carry" + number, stage.carries()});
+    roles.push_back({"streams" + number, static_cast<std::size_t>(stage.streams)});
+    if (s == 0) roles.push_back({"condition", captures(loop.condition, stage.carries())});
+    roles.push_back({s == 0 ? "body" : "pass" + number, captures(stage.step, stage.by_role().captures_begin())});
+  }
+  return checked(std::move(roles), count);
+}
+
+/// Of each stage, from the last to the first, what is left of its carry, and of the rows that the stages behind it
+/// read. Stages that draw are left as they are.
+/// `own`: the operation that these stages are.
+template <class Own>
+std::optional<Pruned> pruned(const Stages& loop, const Flags& needed, std::size_t operands, const Own& own) {
+  const std::vector<Stage>& stages = loop.all;
+  if (std::ranges::any_of(stages, [](const Stage& s) { return s.streams > 0; })) return std::nullopt;
+  std::size_t rows = 0, results_end = needed.size();
+  for (const Stage& stage : stages) rows += stage.by_role().rows();
+  Flags row_is_read(rows, false), of_condition = inputs_read(loop.condition.body(), {true});
+  std::vector<Flags> inputs(stages.size()), outputs(stages.size());
+  for (std::size_t s = stages.size(); s-- > 0;) {
+    const Stage& stage = stages[s];
+    rows -= stage.by_role().rows();
+    results_end -= stage.carries();
+    for (std::size_t i = 0; i < stage.carries(); ++i)
+      outputs[s].push_back(needed[results_end + i] || (s == 0 && of_condition[i]));
+    for (std::size_t i = 0; i < stage.by_role().rows(); ++i) outputs[s].push_back(row_is_read[rows + i]);
+    inputs[s] = inputs_read_by_steps(stage.step.body(), stage.carries(), outputs[s]);
+    std::copy_n(outputs[s].begin(), stage.carries(), inputs[s].begin());
+    for (std::size_t i = 0; i < stage.reads.size(); ++i)
+      if (inputs[s][stage.carries() + i]) row_is_read[static_cast<std::size_t>(stage.reads[i])] = true;
+  }
+  std::copy_n(outputs[0].begin(), stages[0].carries(), of_condition.begin());
+  Stages left = loop;
+  left.condition = with_some(loop.condition, of_condition, {true});
+  left.all.clear();
+  Flags left_operands, left_results;
+  const auto add = [](Flags& flags, const Flags& from, std::size_t begin) {
+    flags.append(from.begin() + static_cast<std::ptrdiff_t>(begin), from.end());
+  };
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const Stage& stage = stages[s];
+    const auto carry_end = outputs[s].begin() + stage.carried;
+    Stage& pruned = left.all.emplace_back(Stage{.step = with_some(stage.step, inputs[s], outputs[s]),
+                                                .carried = std::count(outputs[s].begin(), carry_end, true)});
+    for (std::size_t i = 0; i < stage.reads.size(); ++i)
+      if (inputs[s][stage.carries() + i])
+        pruned.reads.push_back(std::count(row_is_read.begin(), row_is_read.begin() + stage.reads[i], true));
+    left_results.append(outputs[s].begin(), carry_end);
+    left_operands.append(outputs[s].begin(), carry_end);
+    if (s == 0) add(left_operands, of_condition, stage.carries());
+    add(left_operands, inputs[s], stage.by_role().captures_begin());
+  }
+  require_between(static_cast<std::int64_t>(operands), std::ssize(left_operands), static_cast<std::int64_t>(operands));
+  const auto is_left = [](const Flags& flags) { return std::ranges::all_of(flags, [](bool flag) { return flag; }); };
+  if (is_left(left_operands) && is_left(left_results) && is_left(row_is_read) && std::ranges::all_of(inputs, is_left))
+    return std::nullopt;
+  return Pruned{own(left), left_operands, left_results};
+}
+
+Types types_of(const Stages& loop, const Types& inputs) {
+  roles_of(loop, inputs.size());
+  require_between(1, std::ssize(output_types(loop.condition)), 1);
+  Types types;
+  for (const Stage& stage : loop.all) {
+    const Types own = output_types(stage.step);
+    types.append(own.begin(), own.begin() + stage.carried);
+  }
+  return types;
+}
+
 /// Inputs: the state, the streams that the body draws from, then what the condition captures, then what the body does.
 struct WhileLoop {
   using kind = Custom;
@@ -58,12 +145,14 @@ struct WhileLoop {
   Checkpoints checkpoint;
   bool asks_each_example;  // Turns::asks_each_example
 
-  Roles roles(std::size_t count) const;
-  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
+  Roles roles(std::size_t count) const { return roles_of(stages(), count); }
+  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const {
+    return runs::pruned(stages(), needed, operands, [](const Stages& left) { return own(of(left)); });
+  }
   RepeatedPrograms repeated() {
     return {{&condition, leaves(), carried()}, {&body, carried(), carried() + condition.inputs() - leaves()}};
   }
-  Types type(const Types& inputs) const;
+  Types type(const Types& inputs) const { return types_of(stages(), inputs); }
   Turns turns(const Types&) const {
     return {.condition = &condition,
             .body = &body,
@@ -76,6 +165,14 @@ struct WhileLoop {
             .name = max_steps.loop()};
   }
   bool draws() const { return ricci::draws(body); }
+  static WhileLoop of(const Stages& one) {
+    return {.condition = one.condition,
+            .body = one.all[0].step,
+            .streams = one.all[0].streams,
+            .max_steps = one.max_steps,
+            .checkpoint = one.checkpoint,
+            .asks_each_example = one.asks_each_example};
+  }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
     return pushed(stages(), inputs, tangents);
@@ -100,47 +197,8 @@ struct WhileLoop {
   }
 };
 
-Roles WhileLoop::roles(std::size_t count) const {
-  require_between(0, streams, static_cast<std::int64_t>(carried()));
-  return checked({{"state", leaves()},
-                  {"streams", static_cast<std::size_t>(streams)},
-                  {"condition", captures(condition, leaves())},
-                  {"body", captures(body, carried())}},
-                 count);
-}
-
 [[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>(),
                             loop_repeats = repeats_programs<WhileLoop>(), has_turns = takes_turns<WhileLoop>();
-
-/// A part of the state is left where its last value is needed, or where the condition, or the body for what is left,
-/// reads it. A loop that draws is left as it is.
-std::optional<Pruned> WhileLoop::pruned(const Flags& needed, std::size_t operands) const {
-  if (streams > 0) return std::nullopt;
-  Flags results = needed, of_condition = inputs_read(condition.body(), {true});
-  for (std::size_t i = 0; i < leaves(); ++i)
-    if (of_condition[i]) results[i] = true;
-  Flags of_body = inputs_read_by_steps(body.body(), leaves(), results), left = results;
-  std::copy(results.begin(), results.end(), of_condition.begin());
-  std::copy(results.begin(), results.end(), of_body.begin());
-  left.append(of_condition.begin() + static_cast<std::ptrdiff_t>(leaves()), of_condition.end());
-  left.append(of_body.begin() + static_cast<std::ptrdiff_t>(leaves()), of_body.end());
-  require_between(static_cast<std::int64_t>(operands), std::ssize(left), static_cast<std::int64_t>(operands));
-  if (std::ranges::all_of(left, [](bool flag) { return flag; })) return std::nullopt;
-  const WhileLoop loop{.condition = with_some(condition, of_condition, {true}),
-                       .body = with_some(body, of_body, results),
-                       .streams = 0,
-                       .max_steps = max_steps,
-                       .checkpoint = checkpoint,
-                       .asks_each_example = asks_each_example};
-  return Pruned{own(loop), left, results};
-}
-
-Types WhileLoop::type(const Types& inputs) const {
-  roles(inputs.size());
-  const Types types = output_types(body);
-  require_between(1, std::ssize(output_types(condition)), 1);
-  return {types.begin(), types.end() - streams};
-}
 
 Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
   // Between checkpoints the functions see their arguments alone.
@@ -172,11 +230,16 @@ struct Unwind {
   LoopLimit max_steps;
   Checkpoints checkpoint;
 
-  Roles roles(std::size_t count) const;
-  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
+  Roles roles(std::size_t count) const { return roles_of(all(), count); }
+  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const {
+    return runs::pruned(all(), needed, operands, [](const Stages& left) { return own(of(left)); });
+  }
   RepeatedPrograms repeated();
   std::optional<Passes> passes() const;
-  Types type(const Types& inputs) const;
+  static Unwind of(const Stages& stages) {
+    return {stages.condition, stages.all, stages.max_steps, stages.checkpoint};
+  }
+  Types type(const Types& inputs) const { return types_of(all(), inputs); }
   bool draws() const {
     return std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return ricci::draws(s.step); });
   }
@@ -197,35 +260,11 @@ struct Unwind {
   Stages all() const { return {condition, stages, max_steps, checkpoint, false}; }
 };
 
-Roles Unwind::roles(std::size_t count) const {
-  require_between(1, std::ssize(stages), std::ssize(stages));
-  Roles roles;
-  std::int64_t rows = 0;
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    const Stage& stage = stages[s];
-    const auto produced = static_cast<std::int64_t>(stage.outputs());
-    require_between(0, stage.streams, produced);
-    require_between(0, stage.carried, produced - stage.streams);
-    for (auto r = stage.reads.begin(); r != stage.reads.end(); ++r) {
-      require_between(0, *r, rows - 1);
-      if (std::find(stage.reads.begin(), r, *r) != r)
-        throw IndexError("stage " + std::to_string(s) + " reads row " + std::to_string(*r) + " twice");
-    }
-    rows += static_cast<std::int64_t>(stage.rows());
-    const std::string number = s == 0 ? "" : std::to_string(s);
-    roles.push_back({s == 0 ? "state" : "carry" + number, stage.carries()});
-    roles.push_back({"streams" + number, static_cast<std::size_t>(stage.streams)});
-    if (s == 0) roles.push_back({"condition", captures(condition, stage.carries())});
-    roles.push_back({s == 0 ? "body" : "pass" + number, captures(stage.step, stage.captures_begin())});
-  }
-  return checked(std::move(roles), count);
-}
-
 RepeatedPrograms Unwind::repeated() {
   const Stages all = this->all();
   RepeatedPrograms programs{{&condition, all.all[0].carries(), all.condition_begin()}};
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    const std::size_t captures = stages[s].captures_begin();
+    const std::size_t captures = stages[s].by_role().captures_begin();
     programs.push_back({&stages[s].step, captures, all.operand(s, captures)});
   }
   return programs;
@@ -240,63 +279,6 @@ std::optional<Passes> Unwind::passes() const {
   for (const Stage& s : stages)
     passes.all.push_back({&s.step, s.carries(), static_cast<std::size_t>(s.streams), s.reads});
   return passes;
-}
-
-/// Of each stage, from the last to the first, what is left of its carry, and of the rows that the stages behind it
-/// read. Stages that draw are left as they are.
-std::optional<Pruned> Unwind::pruned(const Flags& needed, std::size_t operands) const {
-  if (std::ranges::any_of(stages, [](const Stage& s) { return s.streams > 0; })) return std::nullopt;
-  std::size_t rows = 0, results_end = needed.size();
-  for (const Stage& stage : stages) rows += stage.rows();
-  Flags row_is_read(rows, false), of_condition = inputs_read(condition.body(), {true});
-  std::vector<Flags> inputs(stages.size()), outputs(stages.size());
-  for (std::size_t s = stages.size(); s-- > 0;) {
-    const Stage& stage = stages[s];
-    rows -= stage.rows();
-    results_end -= stage.carries();
-    for (std::size_t i = 0; i < stage.carries(); ++i)
-      outputs[s].push_back(needed[results_end + i] || (s == 0 && of_condition[i]));
-    for (std::size_t i = 0; i < stage.rows(); ++i) outputs[s].push_back(row_is_read[rows + i]);
-    inputs[s] = inputs_read_by_steps(stage.step.body(), stage.carries(), outputs[s]);
-    std::copy_n(outputs[s].begin(), stage.carries(), inputs[s].begin());
-    for (std::size_t i = 0; i < stage.reads.size(); ++i)
-      if (inputs[s][stage.carries() + i]) row_is_read[static_cast<std::size_t>(stage.reads[i])] = true;
-  }
-  std::copy_n(outputs[0].begin(), stages[0].carries(), of_condition.begin());
-  Unwind left{with_some(condition, of_condition, {true}), {}, max_steps, checkpoint};
-  Flags left_operands, left_results;
-  const auto add = [](Flags& flags, const Flags& from, std::size_t begin) {
-    flags.append(from.begin() + static_cast<std::ptrdiff_t>(begin), from.end());
-  };
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    const Stage& stage = stages[s];
-    const auto carry_end = outputs[s].begin() + stage.carried;
-    Stage& pruned = left.stages.emplace_back(Stage{.step = with_some(stage.step, inputs[s], outputs[s]),
-                                                   .carried = std::count(outputs[s].begin(), carry_end, true)});
-    for (std::size_t i = 0; i < stage.reads.size(); ++i)
-      if (inputs[s][stage.carries() + i])
-        pruned.reads.push_back(std::count(row_is_read.begin(), row_is_read.begin() + stage.reads[i], true));
-    left_results.append(outputs[s].begin(), carry_end);
-    left_operands.append(outputs[s].begin(), carry_end);
-    if (s == 0) add(left_operands, of_condition, stage.carries());
-    add(left_operands, inputs[s], stage.captures_begin());
-  }
-  require_between(static_cast<std::int64_t>(operands), std::ssize(left_operands), static_cast<std::int64_t>(operands));
-  const auto is_left = [](const Flags& flags) { return std::ranges::all_of(flags, [](bool flag) { return flag; }); };
-  if (is_left(left_operands) && is_left(left_results) && is_left(row_is_read) && std::ranges::all_of(inputs, is_left))
-    return std::nullopt;
-  return Pruned{ricci::own(left), left_operands, left_results};
-}
-
-Types Unwind::type(const Types& inputs) const {
-  roles(inputs.size());
-  require_between(1, std::ssize(output_types(condition)), 1);
-  Types types;
-  for (const Stage& stage : stages) {
-    const Types own = output_types(stage.step);
-    types.append(own.begin(), own.begin() + stage.carried);
-  }
-  return types;
 }
 
 /// The stages at work, with the rows of the steps that are at hand.
@@ -314,7 +296,7 @@ class Unwinding {
       now.carry = taken(stage.carries());
       now.streams = taken(static_cast<std::size_t>(stage.streams));
       if (now_.empty()) asked_ = taken(condition.inputs() - stage.carries());
-      now.captured = taken(stage.step.inputs() - stage.captures_begin());
+      now.captured = taken(stage.step.inputs() - stage.by_role().captures_begin());
       now_.push_back(std::move(now));
     }
   }
@@ -412,15 +394,8 @@ Tensors Unwind::call(std::span<const Tensor> inputs) const {
 }  // namespace
 
 Tensors apply_stages(const Stages& stages, std::span<const Tensor> operands) {
-  const auto& [condition, all, max_steps, checkpoint, asks_each_example] = stages;
-  if (all.size() > 1) return ricci::apply(Unwind{condition, all, max_steps, checkpoint}, operands);
-  return ricci::apply(WhileLoop{.condition = condition,
-                                .body = all[0].step,
-                                .streams = all[0].streams,
-                                .max_steps = max_steps,
-                                .checkpoint = checkpoint,
-                                .asks_each_example = asks_each_example},
-                      operands);
+  return stages.all.size() > 1 ? ricci::apply(Unwind::of(stages), operands)
+                               : ricci::apply(WhileLoop::of(stages), operands);
 }
 
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
@@ -433,13 +408,13 @@ void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
   Tensors inputs = function::defined_leaves(state);
   for (const std::vector<Tensor>* more : {&body.streams, &condition.captured, &body.captured})
     inputs.append(more->begin(), more->end());
-  const Tensors outputs = apply(WhileLoop{.condition = condition.program,
-                                          .body = body.program,
-                                          .streams = static_cast<std::int64_t>(body.streams.size()),
-                                          .max_steps = {options.max_steps, name == std::string_view("fori_loop")},
-                                          .checkpoint = options.checkpoint,
-                                          .asks_each_example = false},
-                                inputs);
+  const WhileLoop operation{.condition = condition.program,
+                            .body = body.program,
+                            .streams = static_cast<std::int64_t>(body.streams.size()),
+                            .max_steps = {options.max_steps, name == std::string_view("fori_loop")},
+                            .checkpoint = options.checkpoint,
+                            .asks_each_example = false};
+  const Tensors outputs = apply(operation, inputs);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, state);
 }
