@@ -526,7 +526,7 @@ class Run {
     for (const Elements* x : operands) in.push_back(memory_of(*x));
     for (const Elements& y : results) out.emplace_back(y.type);
     run(op, out, in);
-    const bool is_structural = Facts<ZerosOf>::of(*op.rules) || Facts<HasStructuralZeros>::of(*op.rules);
+    const bool is_structural = Facts<ZerosOf>::of(*op.rules) || Facts<SeedsOf>::of(*op.rules);
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i)
         results[r].of[i] = {number_at(out[r], i, is_structural), uniform};

@@ -163,8 +163,7 @@ struct Seeds {
   }
 };
 
-[[maybe_unused]] const bool has_zeros = has_structural_zeros<Seeds>(), has_elements = says_elements<Seeds>(),
-                            makes_runs = makes_run<Seeds>();
+[[maybe_unused]] const bool seeds_known = gives_seeds<Seeds>(), has_elements = says_elements<Seeds>();
 
 template <class T>
 T element(double value) {

@@ -112,7 +112,7 @@ void Simplifier::sees_one_element(Equation& e) {
 void Simplifier::makes_what_is_shown(Equation& e) const {
   const auto shown = Facts<ShownRun>::of(*e.rules);
   const Equation* const made = shown ? maker(e.inputs[0]) : nullptr;
-  const auto part = made ? Facts<MadeRun>::of(*made->rules) : nullptr;
+  const auto part = made ? Facts<SeedsOf>::of(*made->rules) : nullptr;
   const std::optional<AxisRun> run = part ? shown(e.parameters.get()) : std::nullopt;
   if (!run) return;
   e.parameters = part(made->parameters.get(), *run);

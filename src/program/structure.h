@@ -19,16 +19,6 @@ bool gives_structural_zeros() {
   return Facts<ZerosOf>::add(rules_of<P>, [](const Type& type) { return own(P{type.shape, type.dtype}); });
 }
 
-/// Of an operation without operands that gives structural zeros beside other elements, as seeds of derivatives do.
-///   const bool has_zeros = has_structural_zeros<Seeds>();
-struct HasStructuralZeros {
-  using Function = bool (*)();
-};
-template <class P>
-bool has_structural_zeros() {
-  return Facts<HasStructuralZeros>::add(rules_of<P>, [] { return true; });
-}
-
 /// Of an operation that gives its first operand with a part replaced by its second: turns the first one's layout into
 /// that of the part, as `Rules::alias` does.
 ///   const bool part_known = replaces_part<Put>();
@@ -67,14 +57,15 @@ bool shows_run() {
   return Facts<ShownRun>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).run(); });
 }
 
-/// Of an operation without operands that gives a run of its result by other parameters: these.
-///   const bool makes_runs = makes_run<Seeds>();
-struct MadeRun {
+/// Of an operation without operands that gives seeds of derivatives, structural zeros beside ones: the parameters that
+/// give a run of its result.
+///   const bool seeds = gives_seeds<Seeds>();
+struct SeedsOf {
   using Function = OwnedParameters (*)(const void* parameters, const AxisRun& run);
 };
 template <class P>
-bool makes_run() {
-  return Facts<MadeRun>::add(rules_of<P>,
+bool gives_seeds() {
+  return Facts<SeedsOf>::add(rules_of<P>,
                              [](const void* op, const AxisRun& run) { return own(erase::as<P>(op).part_of(run)); });
 }
 
