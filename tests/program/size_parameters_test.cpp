@@ -33,6 +33,7 @@ const std::map<std::string, WithSize> other_open_parameters = {
     {"as_strided offset", [](Tensor x, Size n) { return x.as_strided({2, 2}, {1, 1}, n); }},
     {"as_strided size", [](Tensor x, Size n) { return x.as_strided({n, 2}, {3, 1}); }},
     {"as_strided stride", [](Tensor x, Size n) { return x.as_strided({2, 2}, {n, 1}); }},
+    {"dynamic_slice slice_sizes", [](Tensor x, Size n) { return rc::dynamic_slice(x, {0, 1}, {n - 1, 2}); }},
     {"local_response_norm size",
      [](Tensor x, Size n) { return rc::local_response_norm(x.unsqueeze(0).unsqueeze(-1), n); }},
     {"diag_embed offset", [](Tensor x, Size n) { return rc::diag_embed(x, n, -2, -1); }},
