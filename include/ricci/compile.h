@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ricci/dims.h"
 #include "ricci/transforms/call.h"
@@ -56,15 +59,35 @@ class Plan {
   std::shared_ptr<const compiled::ProgramPlan> state_;
 };
 
+/// A step of a plan as it ran in one call.
+struct ExplainedStep {
+  std::string text;                    ///< `matmul f32[20,20]`
+  std::int64_t runs = 0;               ///< in the call: of a step inside a loop one for each turn
+  double seconds = 0;                  ///< of all runs
+  std::optional<double> operations;    ///< floating-point ones of all runs; none: its rules do not tell
+  double bytes = 0;                    ///< that all runs read and write
+  double operations_per_second = 0;    ///< at best, on as many threads as the step may take
+  double bytes_per_second = 0;         ///< the same of the memory, or cache, that holds so many bytes
+  std::vector<ExplainedStep> inside;   ///< of the loop's or branch's programs
+};
+
 /// Where the time of one call went: each step with its time, its floating-point operations and the bytes that it reads
 /// and writes. `std::cout << explanation` prints the table.
 class Explanation {
  public:
-  explicit Explanation(std::string text) : text_(std::move(text)) {}
+  Explanation(std::string text, std::vector<ExplainedStep> steps) : text_(std::move(text)), steps_(std::move(steps)) {}
+  const std::vector<ExplainedStep>& steps() const { return steps_; }
+  /// A picture as SVG: the steps one after the other, as wide as their times; and below each step's speed beside what
+  /// memory and arithmetic allow (Williams, Waterman and Patterson's roofline).
+  std::string to_svg() const;
+  /// Writes the picture. ValueError unless the path ends in `.svg` and the file can be written.
+  ///   fast.explain(x).save("plan.svg");
+  void save(const std::string& path) const;
   friend std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
 
  private:
   std::string text_;
+  std::vector<ExplainedStep> steps_;
 };
 
 namespace compiled {
@@ -180,6 +203,10 @@ inline Compiled<Unary*> compile(Unary* f, const CompileOptions& options = {}, wh
 }
 template <class = void>
 Compiled<Binary*> compile(Binary* f, const CompileOptions& options = {}, where_t where = where_t::current()) {
+  return {f, options, where};
+}
+template <class = void>
+Compiled<AlongAxis*> compile(AlongAxis* f, const CompileOptions& options = {}, where_t where = where_t::current()) {
   return {f, options, where};
 }
 

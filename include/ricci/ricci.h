@@ -37,6 +37,7 @@
 #include "ricci/ops/sequences.h"
 #include "ricci/ops/special.h"
 #include "ricci/ops/statistics.h"
+#include "ricci/pictures.h"
 #include "ricci/program.h"
 #include "ricci/progress.h"
 #include "ricci/ragged.h"

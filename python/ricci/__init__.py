@@ -39,13 +39,14 @@ def rebuild_tensor(elements, shape, dtype):
 # else here.
 _later = {
     name: name
-    for name in "debug distributions fft linalg linear nn ode optim sample solvers sparse special torch_func".split()
+    for name in "debug distributions fft linalg linear nn ode optim profile sample solvers sparse special torch_func".split()
 } | {"func": "torch_func"}
 del fft, linear  # noqa: F821: the operations, which the spaces of these names are too
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import debug, distributions, fft, linalg, linear, nn, ode, optim, sample, solvers, sparse, special  # noqa: F401
+    from . import debug, distributions, fft, linalg, linear, nn, ode, optim  # noqa: F401
+    from . import profile, sample, solvers, sparse, special  # noqa: F401
     from . import torch_func as func  # noqa: F401
     from ._ragged import Ragged  # noqa: F401
 

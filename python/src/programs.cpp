@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "ricci/compile.h"
 #include "ricci/compile_cache.h"
+#include "ricci/pictures.h"
 #include "ricci/program.h"
 #include "ricci/transforms/eval_shape.h"
 #include "threads.h"
@@ -123,9 +124,8 @@ struct PythonCompiled {
                      [](compiled::CallRun& run, Tree&) { return nb::object(nb::str(text_of(run.plan()).c_str())); });
   }
   nb::object explain(nb::args arguments, nb::kwargs named) const {
-    return with_plan(arguments, named, nullptr, [](compiled::CallRun& run, Tree& given) {
-      return nb::object(nb::str(text_of(run.explain(walk_of(given))).c_str()));
-    });
+    return with_plan(arguments, named, nullptr,
+                     [](compiled::CallRun& run, Tree& given) { return nb::cast(run.explain(walk_of(given))); });
   }
   /// `open`: of the arguments that have no names.
   void export_to(const std::string& path, nb::args arguments, nb::handle open, const std::string& target,
@@ -191,6 +191,11 @@ void make_programs(nb::module_& m) {
           "captured", [](const Program& p) { return list_of(p.captured()); }, "The Tensors that it captured.")
       .def_prop_ro("inputs", &Program::inputs, "How many inputs it has.")
       .def_prop_ro("equations", &Program::equations, "How many equations it has.")
+      .def(
+          "to_dot", [](const Program& p) { return to_dot(p); }, "The program as a graph in the language of Graphviz.")
+      .def(
+          "to_html", [](const Program& p) { return to_html(p); }, "The program as a table in HTML, to put into a page.")
+      .def("_repr_html_", [](const Program& p) { return to_html(p); })
       .def("__repr__", [](const Program& p) { return text_of(p); })
       .def("__reduce__", [](const Program& p) {
         const std::string text = text_of(p);
@@ -203,6 +208,13 @@ void make_programs(nb::module_& m) {
       "parse_program",
       [](const std::string& text, nb::handle captured) { return parse_program(text, tensors_of(captured)); },
       nb::arg("text"), nb::arg("captured") = nb::tuple(), "What str(program) gave, read back and checked.");
+
+  nb::class_<Explanation>(m, "Explanation", "Where the time of a call went; print(explanation) prints a table.")
+      .def("to_svg", &Explanation::to_svg, "A picture: the steps along time, and their speed beside the machine's.")
+      .def("save", &Explanation::save, nb::arg("path"),
+           "Writes the picture. ValueError unless the path ends in .svg and the file can be written.")
+      .def("_repr_html_", &Explanation::to_svg)
+      .def("__repr__", [](const Explanation& e) { return text_of(e); });
 
   nb::class_<Traced> traced(m, "Traced", nb::type_slots(holds<&Traced::f>()));
   traced.def("__call__", &Traced::operator());
@@ -226,7 +238,8 @@ void make_programs(nb::module_& m) {
           "plans", [](const PythonCompiled& c) { return compiled::count_plans(*c.function); },
           "How many plans it holds.")
       .def("plan", &PythonCompiled::plan, "The text of the plan for arguments like these; made if there is none yet.")
-      .def("explain", &PythonCompiled::explain, "Runs the plan under timers: a table of its steps with their times.");
+      .def("explain", &PythonCompiled::explain,
+           "Runs the plan under timers: its steps with their times, to print or to draw.");
   show_function(compiled);
   m.def(
       "export_object",

@@ -144,7 +144,7 @@ def test_compiled_functions_are_machine_code():
 def test_plans_explain_themselves():
     fast = rc.compile(rc.vmap(rc.grad(lambda x: rc.sin(x) ** 2)))
     assert isinstance(fast.plan(rc.ones(100)), str) and fast.plan(rc.ones(100))
-    assert "ns" in fast.explain(rc.ones(100)) or "us" in fast.explain(rc.ones(100)) or fast.explain(rc.ones(100))
+    assert "of the limit" in str(fast.explain(rc.ones(100)))
 
 
 def test_trace_writes_a_function_down():

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,26 +88,38 @@ struct Timed {
   }
 };
 
-/// What memory and arithmetic would allow at best: the larger share is the one that limits the step. Of a step that
-/// takes long, all threads may do a part. One that computes less than is counted reaches the limit, and no more.
-std::string share_of_limit(const Timed& step) {
+/// Of a step that takes long, all threads may do a part.
+ExplainedStep explained(const Timed& step) {
   constexpr double long_seconds = 50e-6;
   const auto runs = static_cast<double>(step.runs);
   const bool by_all_threads = step.seconds / runs > long_seconds;
-  const double threads = by_all_threads ? num_threads() : 1;
-  const double by_memory = step.cost.bytes / copied_bytes_per_second(step.cost.bytes / runs, by_all_threads),
-               by_arithmetic = step.cost.flops.value_or(0) / (operations_per_second(step.dtype) * threads);
+  ExplainedStep all{.text = step.text,
+                    .runs = step.runs,
+                    .seconds = step.seconds,
+                    .operations = step.cost.flops,
+                    .bytes = step.cost.bytes,
+                    .operations_per_second = operations_per_second(step.dtype) * (by_all_threads ? num_threads() : 1),
+                    .bytes_per_second = copied_bytes_per_second(step.cost.bytes / runs, by_all_threads)};
+  for (const Timed& inner : step.inside) all.inside.push_back(explained(inner));
+  return all;
+}
+
+/// What memory and arithmetic would allow at best: the larger share is the one that limits the step. One that computes
+/// less than is counted reaches the limit, and no more.
+std::string share_of_limit(const ExplainedStep& step) {
+  const double by_memory = step.bytes / step.bytes_per_second,
+               by_arithmetic = step.operations.value_or(0) / step.operations_per_second;
   const auto of_time = [&](double seconds) { return share(std::min(seconds, step.seconds), step.seconds); };
   return by_memory >= by_arithmetic ? of_time(by_memory) + " of memory's speed"
                                     : of_time(by_arithmetic) + " of arithmetic's";
 }
 
-void add_rows(std::vector<Row>& rows, const Timed& step, double total, std::size_t depth) {
+void add_rows(std::vector<Row>& rows, const ExplainedStep& step, double total, std::size_t depth) {
   const std::string times = depth == 0 ? "" : std::string(2 * depth, ' ') + std::to_string(step.runs) + " x ";
   rows.push_back({digits(step.seconds * 1e6, ""), share(step.seconds, total),
-                  step.cost.flops ? digits(*step.cost.flops, "") : "-", digits(step.cost.bytes, ""),
+                  step.operations ? digits(*step.operations, "") : "-", digits(step.bytes, ""),
                   share_of_limit(step), times + step.text});
-  for (const Timed& inner : step.inside) add_rows(rows, inner, total, depth + 1);
+  for (const ExplainedStep& inner : step.inside) add_rows(rows, inner, total, depth + 1);
 }
 
 bool runs_programs(const Program& program) {
@@ -153,7 +166,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
 
 }  // namespace
 
-std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+Explanation ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const std::optional<Program> at_sizes = native ? native->make_program_at(sizes) : std::nullopt;
   const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
   const PrintsNothing quiet(true);
@@ -172,7 +185,9 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
     }
   }
   std::vector<Row> rows = {{"us", "share", "flops", "bytes", "of the limit", "step"}};
-  for (const Timed& step : steps) add_rows(rows, step, total, 0);
+  std::vector<ExplainedStep> shown;
+  for (const Timed& step : steps) shown.push_back(explained(step));
+  for (const ExplainedStep& step : shown) add_rows(rows, step, total, 0);
   rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all, equation by equation"});
   Tensors results;
   const bool runs =
@@ -181,7 +196,13 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
     const double seconds = seconds_of([&] { native->run(sizes, inputs, results); });
     rows.push_back({digits(seconds * 1e6, ""), "", "", "", "", "as one function, which calls run"});
   }
-  return in_columns(rows);
+  return {in_columns(rows), std::move(shown)};
 }
 
 }  // namespace ricci::compiled
+
+namespace ricci {
+
+std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << explanation.text_; }
+
+}  // namespace ricci

@@ -21,6 +21,7 @@
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/tree/match_dims.h"
+#include "tensor/profile.h"
 #include "transforms/arguments.h"
 
 namespace ricci::compiled {
@@ -143,6 +144,7 @@ Program checks_of(ProgramBody body, std::size_t arguments) {
 
 struct Function {
   runs::Place where;
+  std::string name;  // for a profile
   CompileOptions options;
   std::mutex mutex;
   std::vector<std::shared_ptr<const Recording>> recordings;
@@ -159,6 +161,7 @@ std::shared_ptr<Function> make_function(const char* file, unsigned line, const C
   auto function = std::make_shared<Function>();
   function->where.file = file;
   function->where.line = line;
+  function->name = "compiled" + at(file, line);
   function->options = options;
   function->options.check |= is_listed("RICCI_COMPILE_CHECK", "1");
   return function;
@@ -469,7 +472,10 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   // what that recording relies on.
   if (!made.table->serves(s.sizes->inputs())) throw Error("compile: a recording does not serve its own call");
   if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
-  made.plan = plan_of(made.program.in_call(s.sizes), s.function->plan_options());
+  {
+    const profile::Noted noted(s.function->name.c_str(), "make plan");
+    made.plan = plan_of(made.program.in_call(s.sizes), s.function->plan_options());
+  }
   std::shared_ptr<const Recording> oldest;  // ends without the lock: a thread may be at work on its plan
   const std::lock_guard lock(s.function->mutex);
   if (s.find_made_meanwhile()) return;
@@ -498,6 +504,7 @@ const void* CallRun::result() const { return state_->recording->result.get(); }
 void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   const State& s = *state_;
   s.require_written_apart(arguments);
+  const profile::Noted noted(s.function->name.c_str(), "call");
   const Tensors found = s.run(arguments, result);
   auto next = found.begin();
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
@@ -510,7 +517,7 @@ Plan CallRun::plan() { return Plan(finished_at(state_->sizes, state_->recording-
 Explanation CallRun::explain(const tree::Walk& arguments) {
   const State& s = *state_;
   const Tensors operands = s.operands(*s.recording, arguments);
-  return Explanation(finished(s.recording->plan)->explain(s.sizes, {operands.data(), operands.size()}));
+  return finished(s.recording->plan)->explain(s.sizes, {operands.data(), operands.size()});
 }
 
 namespace {

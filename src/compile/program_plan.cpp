@@ -177,6 +177,5 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
   const SymbolScope scope(table);
   return out << plan.state_->program;
 }
-std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << explanation.text_; }
 
 }  // namespace ricci

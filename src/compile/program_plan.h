@@ -43,7 +43,7 @@ struct ProgramPlan {
   std::size_t steps() const { return program.equations(); }
   /// `sizes`: of the call; null where the program has no open sizes. The results share memory with nothing.
   Tensors run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
-  std::string explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
+  Explanation explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
 };
 
 /// The plan of a program, made once and kept with it, by the options of the call that makes it.

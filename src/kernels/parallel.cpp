@@ -21,6 +21,7 @@
 
 #include "kernels/machine.h"
 #include "ricci/interruption.h"
+#include "tensor/profile.h"
 
 namespace ricci::kernels {
 namespace {
@@ -64,6 +65,7 @@ struct Job {
   std::int64_t piece;  // units
   int shares;
   bool is_long;
+  const char* name = "work";  // for a profile: the operation
   std::atomic<bool> failed = false;
   std::exception_ptr error;
   Range ranges[most_threads];
@@ -72,6 +74,7 @@ struct Job {
 
   /// Throws nothing.
   void run_piece(std::int64_t begin, std::int64_t end) {
+    const profile::Noted noted(name, "piece");
     unless_failed([&] { run(work, begin, end); });
   }
 
@@ -288,6 +291,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
   job.shares = threads;
   job.piece = piece_of(cuts, threads);
   job.is_long = is_long(cuts, threads);
+  if (const char* const operation = profile::Noted::innermost()) job.name = operation;
   const std::uint64_t mode = float_mode();
   const auto end_of_first = [&](int share) { return std::min(begin_of(share) + job.piece, begin_of(share + 1)); };
   for (int i = 0; i < threads; ++i) job.ranges[i] = {end_of_first(i), begin_of(i + 1)};

@@ -11,6 +11,7 @@
 #include "mpi/runs.h"
 #include "mpi/world.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/profile.h"
 
 namespace ricci::mpi {
 
@@ -70,6 +71,7 @@ Session::Session(int* argc, char*** argv, SessionOptions options) {
                       .initialised_here = !is_initialised,
                       .exceptions = std::uncaught_exceptions()}};
   session = state_.get();
+  if (state_->world.size() > 1) profile::set_rank(state_->world.rank());
   session->before = std::set_terminate(end_by_exception);
   kernels::let_rows_stand_alone(options.same_bits);
 }

@@ -15,6 +15,7 @@
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
 #include "tensor/outlived_thread_local.h"
+#include "tensor/profile.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
@@ -451,15 +452,9 @@ Tensors converted_to_default(Op op, const Tensor* const* inputs, std::size_t cou
   return converted;
 }
 
-Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
-  if (!default_is_float32()) [[unlikely]] {
-    const Tensors converted = converted_to_default(op, inputs, count);
-    if (!converted.empty()) {
-      SmallVector<const Tensor*, 4> pointers;
-      for (const Tensor& t : converted) pointers.push_back(&t);
-      return apply_one(op, pointers.data(), count);
-    }
-  }
+namespace {
+
+[[gnu::always_inline]] inline Tensor apply_as_asked(Op op, const Tensor* const* inputs, std::size_t count) {
   if (this_thread.innermost && this_thread.innermost->is_given_up()) [[unlikely]]
     Interpreter::sweep();
   if (!this_thread.innermost) [[likely]] {
@@ -474,6 +469,26 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
   if (op.rules->is_view) return view_of(op, *inputs[0]);
   const Values values = read_all(op, inputs, count);
   return wrap(std::move(dispatch(op, {values.data(), values.size()})[0]));
+}
+
+/// Under a profile, or another default dtype.
+[[gnu::noinline]] Tensor apply_carefully(Op op, const Tensor* const* inputs, std::size_t count) {
+  const profile::Noted noted(op.rules->name, "operation");
+  if (!default_is_float32()) {
+    const Tensors converted = converted_to_default(op, inputs, count);
+    SmallVector<const Tensor*, 4> pointers;
+    for (const Tensor& t : converted) pointers.push_back(&t);
+    if (!converted.empty()) return apply_as_asked(op, pointers.data(), count);
+  }
+  return apply_as_asked(op, inputs, count);
+}
+
+}  // namespace
+
+Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
+  if (asked_first.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return apply_carefully(op, inputs, count);
+  return apply_as_asked(op, inputs, count);
 } catch (const TooLarge& error) { raise<ValueError>(std::string(op.rules->name) + ": " + error.what()); }
 
 void require_operand_count(const Rules& rules, std::size_t count) {
@@ -525,6 +540,7 @@ Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& val
 }  // namespace
 
 Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
+  const profile::Noted noted(op.rules->name, "operation");
   require_operand_count(*op.rules, inputs.size());
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);

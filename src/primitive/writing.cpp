@@ -17,6 +17,7 @@
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
 #include "tensor/lent.h"
+#include "tensor/profile.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
@@ -123,6 +124,7 @@ bool may_share_elements(const Strided& a, const Strided& b) {
 
 bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
   if (op.rules->kind != Kind::elementwise) return false;
+  const profile::Noted noted(op.rules->name, "write");
   if (!default_is_float32() && !converted_to_default(op, inputs, count).empty()) [[unlikely]]
     return false;
   SmallVector<const Array*, 4> arrays;

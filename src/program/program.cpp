@@ -1,126 +1,22 @@
-// Running, checking and printing programs.
+// Running and checking programs.
 #include "program/program.h"
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <ostream>
 
 #include "primitive/given.h"
 #include "primitive/interpreter.h"
 #include "primitive/wording.h"
 #include "primitive/writing.h"
-#include "program/constants.h"
+#include "program/printer.h"
 #include "program/pruning.h"
-#include "program/roles.h"
 #include "program/running.h"
 #include "ricci/interruption.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
-
-constexpr std::string_view letters_of_variables = "abcdefghklmnopqrstuvwxyz", letters_of_vmaps = "ij";
-
-/// With the lines after the first, those of a program among the parameters, further in.
-std::string indented(const std::string& parameters) {
-  std::string text;
-  for (const char c : parameters) {
-    text += c;
-    if (c == '\n') text += "    ";
-  }
-  return text;
-}
-
-/// `f32[i=s0,3]`, by the installed table; `vmap_names`: of the vmaps along the first axes.
-std::string symbolic_text(const Type& type, std::span<const std::string> vmap_names = {}) {
-  std::string text = type.weak ? "weak " : "";
-  text += std::string(short_name(type.dtype)) + "[";
-  for (std::size_t i = 0; i < type.shape.size(); ++i) {
-    if (i) text += ",";
-    if (i < vmap_names.size()) text += vmap_names[i] + "=";
-    text += symbol_text(type.shape[i]);
-  }
-  return text + "]";
-}
-
-class Printer {
- public:
-  explicit Printer(const ProgramBody& body) : body_(body), names_(body.types.size()) {
-    for (const Constant& c : body.constants) names_[static_cast<std::size_t>(c.variable)] = number_text(*c.value);
-  }
-
-  std::string print() {
-    std::optional<SymbolScope> scope;
-    if (body_.symbols) scope.emplace(*body_.symbols);
-    text_ = "program(";
-    list(body_.inputs);
-    if (!body_.captures.empty()) {
-      std::vector<Variable> captured;
-      for (const Capture& c : body_.captures) captured.push_back(c.variable);
-      text_ += "; ";
-      list(captured);
-    }
-    text_ += ")" + (body_.symbols ? body_.symbols->print_guards() : "") + " {\n";
-    for (const Equation& e : body_.equations) equation(e);
-    text_ += "  return";
-    for (Variable v : body_.outputs) text_ += " " + name(v);
-    return text_ + "\n}\n";
-  }
-
- private:
-  const std::string& name(Variable v) {
-    std::string& n = names_[static_cast<std::size_t>(v)];
-    if (n.empty()) n = name_of(used_++, letters_of_variables);
-    return n;
-  }
-  std::vector<std::string> vmaps_of(Variable v) {
-    std::vector<std::string> names;
-    for (const int vmap : body_.vmaps.of(v)) {
-      std::string& n = vmaps_[vmap];
-      if (n.empty()) n = name_of(vmaps_.size() - 1, letters_of_vmaps);
-      names.push_back(n);
-    }
-    return names;
-  }
-  std::string declaration(Variable v) {
-    return name(v) + ": " + symbolic_text(body_.types[static_cast<std::size_t>(v)], vmaps_of(v));
-  }
-  void list(const std::vector<Variable>& variables) {
-    for (std::size_t i = 0; i < variables.size(); ++i) text_ += (i ? ", " : "") + declaration(variables[i]);
-  }
-  void equation(const Equation& e) {
-    text_ += "  ";
-    for (std::size_t i = 0; i < e.outputs.size(); ++i) text_ += (i ? ", " : "") + declaration(e.outputs[i]);
-    text_ += std::string(e.outputs.empty() ? "" : " = ") + e.rules->name;
-    std::string parameters;
-    e.rules->parameters.print(e.parameters.get(), parameters);
-    if (!parameters.empty()) text_ += "[" + indented(parameters) + "]";
-    operands(e);
-    text_ += "\n";
-  }
-  void operands(const Equation& e) {
-    const auto roles = Facts<RolesOf>::of(*e.rules);
-    if (!roles) {
-      for (Variable v : e.inputs) text_ += " " + name(v);
-      return;
-    }
-    auto next = e.inputs.begin();
-    for (const Role& role : roles(e.parameters.get(), e.inputs.size())) {
-      if (role.count == 0) continue;
-      text_ += " " + role.name;
-      for (std::size_t i = 0; i < role.count; ++i) text_ += (i ? " " : "(") + name(*next++);
-      text_ += ")";
-    }
-  }
-
-  const ProgramBody& body_;
-  std::vector<std::string> names_;
-  std::map<int, std::string> vmaps_;
-  std::size_t used_ = 0;
-  std::string text_;
-};
 
 std::shared_ptr<const CallSizes> sizes_of_call(const ProgramBody& body, std::span<const Tensor> inputs) {
   std::vector<Size> sizes;
@@ -513,8 +409,5 @@ void check(const Program& program) {
     if (!defined[static_cast<std::size_t>(v)])
       throw ValueError("check: an output is never defined; return one that is, in\n" + to_string(program));
 }
-
-std::string to_string(const Program& program) { return Printer(resolved(program).body()).print(); }
-std::ostream& operator<<(std::ostream& out, const Program& program) { return out << to_string(program); }
 
 }  // namespace ricci

@@ -8,7 +8,7 @@
 
 namespace ricci {
 
-std::atomic<bool> default_dtype_was_set = false;
+std::atomic<unsigned> asked_first = 0;
 
 namespace {
 
@@ -41,13 +41,13 @@ void set_scoped_default_dtype(std::optional<DType> dtype) {
 void set_default_dtype(DType dtype) {
   require_floating("set_default_dtype", dtype);
   of_all_threads = dtype;
-  default_dtype_was_set = true;
+  asked_first |= another_dtype_was_set;
 }
 
 DefaultDType::DefaultDType(DType dtype) : outer_(of_this_thread) {
   require_floating("DefaultDType", dtype);
   of_this_thread = static_cast<int>(dtype);
-  default_dtype_was_set = true;
+  asked_first |= another_dtype_was_set;
 }
 
 DefaultDType::~DefaultDType() { of_this_thread = outer_; }

@@ -16,6 +16,7 @@ namespace ricci {
 
 using Unary = Tensor(const Tensor&);
 using Binary = Tensor(const Tensor&, const Tensor&);
+using AlongAxis = Tensor(const Tensor&, std::int64_t);  // of softmax: so that its name alone says what is missing
 using where_t = std::source_location;
 
 struct has_aux_t {};
@@ -222,7 +223,9 @@ struct Argnums<count> : Argnums<count, 0> {};
 
 template <class T>
 consteval void check_differentiable() {
-  static_assert(tree::can_hold_tensor<T>, "ricci: a differentiated argument must be able to hold a Tensor");
+  static_assert(tree::can_hold_tensor<T>,
+                "ricci: a differentiated argument must be able to hold a Tensor; a class with constructors or private "
+                "members names its parts in tree_fields");
 }
 
 /// The chosen arguments can be differentiated.

@@ -44,6 +44,10 @@ template <class = void>
 Vmapped<Binary*> vmap(Binary* f, VmapOptions options = {}, where_t where = where_t::current()) {
   return {f, std::move(options), where};
 }
+template <class = void>
+Vmapped<AlongAxis*> vmap(AlongAxis* f, VmapOptions options = {}, where_t where = where_t::current()) {
+  return {f, std::move(options), where};
+}
 
 /// What vmap with a ragged result returns.
 template <class F>

@@ -1,0 +1,26 @@
+// Texts inside HTML and SVG.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ricci {
+
+/// With the characters that markup has a meaning for written as entities; others that XML forbids as �.
+inline std::string in_markup(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    switch (c) {
+      case '&': safe += "&amp;"; break;
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '"': safe += "&quot;"; break;
+      case '\'': safe += "&#39;"; break;
+      default:
+        safe += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? "\xEF\xBF\xBD" : std::string(1, c);
+    }
+  }
+  return safe;
+}
+
+}  // namespace ricci
