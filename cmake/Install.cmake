@@ -8,7 +8,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake 
 
 install(TARGETS ricci ricci_primitives EXPORT RicciTargets)
 if(RICCI_COMPILE)
-  install(TARGETS ricci_code LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ricci_code LIBRARY DESTINATION ${RICCI_CODE_INSTALL_DIR})
 endif()
 if(builds_mpi)
   install(TARGETS ricci_mpi EXPORT RicciMpiTargets)
@@ -21,5 +21,10 @@ if(RICCI_STATIC)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ricci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT RicciTargets NAMESPACE Ricci:: DESTINATION ${package_dir})
+# For pkg-config, which finds the prefix from where the file lies.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE libdir)
+string(REGEX REPLACE "[^/]+" ".." RICCI_PREFIX_FROM_PC ${libdir}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/ricci.pc.in ${PROJECT_BINARY_DIR}/ricci.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ricci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/RicciConfig.cmake ${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake
         DESTINATION ${package_dir})

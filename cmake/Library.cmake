@@ -92,10 +92,17 @@ if(RICCI_COMPILE)
     target_link_options(ricci_code PRIVATE -Wl,--no-undefined)
   endif()
   target_link_options(ricci_code PRIVATE -Wl,--build-id)
+  set(RICCI_CODE_INSTALL_DIR ${CMAKE_INSTALL_LIBDIR} CACHE STRING
+      "Where the generator of machine code is installed: libdir, or its folder ricci")
+  cmake_path(ABSOLUTE_PATH RICCI_CODE_INSTALL_DIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE code_dir)
   target_compile_definitions(ricci_compile PRIVATE RICCI_CODE_LIBRARY="$<TARGET_FILE_NAME:ricci_code>"
-                                                   RICCI_CODE_DIRECTORY="${CMAKE_INSTALL_FULL_LIBDIR}/")
+                                                   RICCI_CODE_DIRECTORY="${code_dir}/")
+  target_link_options(ricci_code PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libricci_code.map)
+  set_target_properties(ricci_code PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libricci_code.map)
 endif()
 
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/build_info.cpp PROPERTIES COMPILE_DEFINITIONS
+                            "RICCI_VERSION=\"${PROJECT_VERSION}\"")
 target_sources(ricci PRIVATE ${objects})
 set_target_properties(ricci PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -106,7 +113,10 @@ target_include_directories(ricci INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
 target_link_libraries(ricci PRIVATE ${RICCI_SLEEF_LIBRARY} $<TARGET_FILE:DNNL::dnnl> ${RICCI_ZIP_LIBRARY}
                                     ${RICCI_SODIUM_LIBRARY} ${RICCI_BACKTRACE_LIBRARY} ${CMAKE_DL_LIBS})
 # The library keeps to its own copy of an inline function when a program, compiled for an older machine, has one too.
-target_link_options(ricci PRIVATE -Wl,--build-id -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libbacktrace.a -Wl,--no-undefined)
+set(names_that_leave ${PROJECT_SOURCE_DIR}/cmake/libricci.map)
+target_link_options(ricci PRIVATE -Wl,--build-id -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libbacktrace.a -Wl,--no-undefined
+                                  -Wl,--version-script=${names_that_leave})
+set_target_properties(ricci PROPERTIES LINK_DEPENDS ${names_that_leave})
 
 # The same objects as an archive. Programs link Ricci::static, which takes all of it: left to itself, a linker drops the
 # objects that only register operations, because nobody names them. libbacktrace comes along: only gcc knows its place.

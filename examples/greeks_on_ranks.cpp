@@ -1,6 +1,7 @@
 // The price of an arithmetic Asian call and its Greeks by Monte Carlo, a million paths shared out to the ranks of an
 // MPI program: `mpirun -np 4 greeks_on_ranks`. Draws belong to paths, not to ranks, and sums are taken in one order. So
 // every number of ranks prints the same digits, to the last. Start with `greeks_of_block`.
+#include <ricci/build_info.h>
 #include <ricci/mpi.h>
 #include <ricci/ricci.h>
 
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
   rc::mpi::Session session(argc, argv);
   Settings settings;
   CLI::App app{"Price and Greeks of an Asian call, the paths shared out to the ranks."};
+  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
   app.add_option("--paths", settings.paths, "how many, a multiple of 1024")
       ->capture_default_str()
       ->check([&](const std::string& text) -> std::string {

@@ -3,6 +3,7 @@
 // accountant says what the result reveals. `--noise 0 --clip inf` is ordinary SGD. Start with `clipped_gradients`.
 //
 // The noise comes from a seeded generator, so that a run can be repeated; a release would need a secret seed.
+#include <ricci/build_info.h>
 #include <ricci/ricci.h>
 #include <unistd.h>
 
@@ -166,6 +167,7 @@ void run(const Settings& settings) {
 int main(int argc, char** argv) try {
   Settings settings;
   CLI::App app{"Trains a network on handwritten digits with differential privacy."};
+  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
   app.add_option("--epochs", settings.epochs, "expected passes over the training set")->capture_default_str();
   app.add_option("--batch", settings.batch, "expected samples in a step")->capture_default_str();
   app.add_option("--rate", settings.rate, "learning rate")->capture_default_str();

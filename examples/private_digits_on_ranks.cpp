@@ -2,6 +2,7 @@
 // `mpirun -np 4 private_digits_on_ranks`. Each rank makes and clips the gradients of its samples; their sum over ranks
 // is one call. Clipped gradients are added up as whole numbers, which have one sum in any order: every number of ranks
 // trains the same model, to the last bit. Start with `clipped_sums`.
+#include <ricci/build_info.h>
 #include <ricci/mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
   rc::mpi::Session session(argc, argv);
   Settings settings;
   CLI::App app{"Trains a network on handwritten digits with differential privacy, on the ranks of an MPI program."};
+  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
   app.add_option("--epochs", settings.epochs, "expected passes over the training set")->capture_default_str();
   app.add_option("--batch", settings.batch, "expected samples in a step")->capture_default_str();
   app.add_option("--rate", settings.rate, "learning rate")->capture_default_str();

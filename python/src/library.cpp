@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "ricci/build_info.h"
 #include "ricci/error.h"
 #include "ricci/io.h"
 #include "ricci/memory.h"
@@ -103,6 +104,9 @@ void make_library(nb::module_& m) {
       },
       nb::arg("tree"), "The elements of all leaves as one vector, without integers, and the way back.");
 
+  m.def(
+      "build_info", [] { return to_string(build_info()); },
+      "Version, compiler, instructions, and the module that makes machine code, or why there is none.");
   m.def("num_threads", &num_threads, "The most threads that one operation uses.");
   m.def("set_num_threads", &set_num_threads, nb::arg("n"));
   m.def(

@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "operations.h"
 #include "random.h"
+#include "ricci/build_info.h"
 #include "sharing.h"
 #include "sizes.h"
 #include "transforms.h"
@@ -34,17 +35,25 @@ void make_operations(nb::module_& m) {
   m.attr("operations") = nb::tuple(names);
 }
 
+/// `function.__signature__`. The classes of functions have none of their own.
+struct SignatureOf {};
+
 /// Lets inspect.signature read functions, methods and operations: python/ricci/_functions.py.
 void add_signatures(nb::module_& m) {
-  const nb::object read = nb::cpp_function([](nb::handle function) {
-    return nb::module_::import_("ricci._functions").attr("signature_of")(function);
-  });
-  const nb::object property = nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(read);
+  nb::class_<SignatureOf>(m, "_SignatureOf")
+      .def(
+          "__get__",
+          [](const SignatureOf&, nb::handle function, nb::handle) {
+            if (function.is_none()) throw nb::attribute_error("__signature__");
+            return nb::module_::import_("ricci._functions").attr("signature_of")(function);
+          },
+          nb::arg("function").none(), nb::arg("type").none() = nb::none());
+  const nb::object reader = nb::cast(SignatureOf());
   const nb::handle generator = m.attr("Generator");
   for (const nb::object& one : {nb::object(m.attr("vmap")), nb::object(generator.attr("seed")),
                                 nb::object(generator(0).attr("seed")), nb::object(m.attr("sin"))}) {
     PyTypeObject* const type = Py_TYPE(one.ptr());
-    if (PyDict_SetItemString(type->tp_dict, "__signature__", property.ptr()) != 0) throw nb::python_error();
+    if (PyDict_SetItemString(type->tp_dict, "__signature__", reader.ptr()) != 0) throw nb::python_error();
     PyType_Modified(type);
   }
 }
@@ -81,5 +90,5 @@ NB_MODULE(_core, m) {
   make_debug(m);
   make_distributions(m);
   add_signatures(m);
-  m.attr("__version__") = RICCI_VERSION;
+  m.attr("__version__") = ricci::version();
 }

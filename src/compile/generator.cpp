@@ -25,9 +25,10 @@ struct Generator {
   Generate generate = nullptr;
   GeneratePlan generate_plan = nullptr;
   Export export_plan = nullptr;
+  std::string problem = {};  // what the loader said, where there is none
 };
 
-/// Beside the library that this code is part of, or where it is installed.
+/// Beside the library that this code is part of, in its folder ricci, or where it is installed.
 std::string find_generator() {
 #ifdef RICCI_CODE_LIBRARY
   Dl_info self{};
@@ -36,21 +37,27 @@ std::string find_generator() {
     beside = self.dli_fname;
     beside.erase(beside.find_last_of('/') == std::string::npos ? 0 : beside.find_last_of('/') + 1);
   }
-  for (const std::string& path : {beside + RICCI_CODE_LIBRARY, std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY)})
+  for (const std::string& path : {beside + RICCI_CODE_LIBRARY, beside + "ricci/" RICCI_CODE_LIBRARY,
+                                  std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY)})
     if (access(path.c_str(), R_OK) == 0) return path;
 #endif
   return {};
 }
 
 Generator load_generator() {
+  Generator found{.problem = "the library was built with RICCI_COMPILE=OFF"};
 #ifdef RICCI_CODE_LIBRARY
-  for (const std::string& path : {generator_path(), std::string(RICCI_CODE_LIBRARY)})  // or where the loader looks
-    if (void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+  found.problem.clear();
+  for (const std::string& path : {generator_path(), std::string(RICCI_CODE_LIBRARY)}) {  // or where the loader looks
+    if (path.empty()) continue;
+    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return {reinterpret_cast<Generate>(dlsym(library, "ricci_generate")),
               reinterpret_cast<GeneratePlan>(dlsym(library, "ricci_generate_plan")),
               reinterpret_cast<Export>(dlsym(library, "ricci_export"))};
+    if (found.problem.empty()) found.problem = dlerror();
+  }
 #endif
-  return {};
+  return found;
 }
 
 /// Code is made while LLVM is there: when the process ends, its statics go, and a thread may be at work.
@@ -70,8 +77,8 @@ void end_uses() {
 }
 
 const Generator& generator() {
-  static const Generator all = [] {
-    const Generator loaded = load_generator();
+  static const Generator& all = *[] {  // threads may ask while the process ends
+    const auto* const loaded = new Generator(load_generator());
     uses();
     std::atexit(&end_uses);  // behind LLVM's own ends, so it runs before them
     return loaded;
@@ -138,6 +145,8 @@ std::string generator_path() {
 }
 
 /// Where code is kept, the module waits until code is to be made.
+std::string why_no_generator() { return generator().problem; }
+
 bool has_generator() { return (!generator_path().empty() && keeps_code()) || generator().generate; }
 
 Image image_of(const LanePlan& plan, bool is_careful) {

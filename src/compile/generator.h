@@ -11,6 +11,8 @@ namespace ricci::compiled {
 bool has_generator();
 inline constexpr const char* no_generator =
     "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
+/// What the loader says of the module, which is loaded; empty where it is there.
+std::string why_no_generator();
 /// The file of the module; empty where there is none.
 std::string generator_path();
 
