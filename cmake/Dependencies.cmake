@@ -19,7 +19,18 @@ get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTOR
 
 if(RICCI_COMPILE)
   find_path(RICCI_LLVM_INCLUDE_DIR llvm/ExecutionEngine/Orc/LLJIT.h PATHS /usr/lib/llvm-19/include NO_CACHE REQUIRED)
-  find_library(RICCI_LLVM_LIBRARY NAMES LLVM-19 PATHS /usr/lib/llvm-19/lib NO_CACHE REQUIRED)
+  if(RICCI_LLVM_STATIC)
+    # The parts of LLVM that the generator calls, and all that these call. They want zlib and zstd.
+    find_program(RICCI_LLVM_CONFIG NAMES llvm-config-19 PATHS /usr/lib/llvm-19/bin NO_CACHE REQUIRED)
+    find_library(RICCI_ZSTD_LIBRARY NAMES zstd libzstd.so.1 NO_CACHE REQUIRED)
+    execute_process(COMMAND ${RICCI_LLVM_CONFIG} --link-static --libfiles x86 aarch64 runtimedyld orcjit scalaropts ipo
+                            codegen passes
+                    OUTPUT_VARIABLE RICCI_LLVM_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(RICCI_LLVM_LIBRARY)
+    list(APPEND RICCI_LLVM_LIBRARY ${RICCI_ZSTD_LIBRARY} ZLIB::ZLIB)
+  else()
+    find_library(RICCI_LLVM_LIBRARY NAMES LLVM-19 PATHS /usr/lib/llvm-19/lib NO_CACHE REQUIRED)
+  endif()
 endif()
 
 # An MPI of the system's, for the component mpi alone. Sanitizers and other processors do without, unless told.

@@ -87,6 +87,7 @@ if(RICCI_COMPILE)
   if("code" IN_LIST RICCI_SANITIZE_ONLY)
     target_link_libraries(ricci_code PRIVATE ricci_sanitizer)
   endif()
+  target_link_options(ricci_code PRIVATE $<$<BOOL:${RICCI_LLVM_STATIC}>:-Wl,--gc-sections>)
   # A program may keep the library's symbols to itself, as Python's package does: the module needs none of them.
   if(NOT RICCI_SANITIZE)
     target_link_options(ricci_code PRIVATE -Wl,--no-undefined)
