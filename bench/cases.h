@@ -43,6 +43,7 @@ std::vector<Case> material_points();         // W19
 std::vector<Case> arms();                    // arm
 std::vector<Case> common_loops();            // loops
 std::vector<Case> reproducers();             // asked
+std::vector<Case> fields();                  // fields
 std::vector<Case> parting_lanes();           // lanes: JAX has some of them
 std::vector<Case> long_tapes();              // tape: no rival has them
 std::vector<Case> operations();              // single ones, for threads

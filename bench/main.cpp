@@ -35,6 +35,7 @@ std::vector<bench::Case> all_cases() {
                               bench::common_loops,
                               bench::log_densities,
                               bench::reproducers,
+                              bench::fields,
                               bench::parting_lanes,
                               bench::long_tapes,
                               bench::operations,

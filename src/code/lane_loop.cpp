@@ -1,6 +1,11 @@
 // The function that computes all lanes: a loop over registers, with totals of the lanes.
 #include <llvm/IR/Constants.h>
 
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "code/stage_function.h"
 
 namespace ricci::compiled {
@@ -40,11 +45,12 @@ StageFunction::OfTotals StageFunction::joined(const OfTotals& sums, const OfTota
   return next;
 }
 
-/// A LaneFunction.
+/// A LaneFunction, or a WalkFunction.
 void StageFunction::begin_lanes() {
   auto* const i64 = b_.getInt64Ty();
   auto* const ptr = b_.getPtrTy();
-  begin({ptr, ptr, i64, ptr, i64, i64, i64, ptr});
+  if (plan_.walks) begin({ptr, ptr, i64, ptr, i64, i64, i64, ptr, i64, ptr, ptr});
+  else begin({ptr, ptr, i64, ptr, i64, i64, i64, ptr});
   memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
   memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
 }
@@ -69,6 +75,66 @@ StageFunction::Registers StageFunction::compute_lanes(llvm::Value* from, llvm::V
   return {behind, are_last};
 }
 
+struct StageFunction::Walk {
+  struct Moving {
+    llvm::PHINode* pointer;
+    llvm::Value* step;  // in bytes
+  };
+  llvm::BasicBlock* begin;
+  llvm::PHINode* number;  // of the position
+  std::vector<Moving> tensors = {};
+  std::vector<std::vector<llvm::PHINode*>> sums = {};  // by register, by total
+};
+
+/// Totals go on from position to position. Tensors whose element serves all lanes stay where they are.
+StageFunction::Walk StageFunction::begin_walk(const Values& starts) {
+  auto* const i64 = b_.getInt64Ty();
+  auto* const ptr = b_.getPtrTy();
+  std::map<int, std::pair<llvm::Value*, llvm::Value*>> ins, outs;  // by tensor: where it begins, its step
+  const auto step = [&](unsigned steps, int tensor) {
+    return b_.CreateLoad(i64, b_.CreateConstGEP1_64(i64, function_->getArg(steps), at(tensor)));
+  };
+  for (const Input& input : plan_.program.inputs)
+    if (const int t = input.place.tensor; input.place.stride != 0 && !ins.contains(t))
+      ins[t] = {memory_.input(t), step(9, t)};
+  for (const Output& output : stage_.lane_outputs)
+    if (const int t = output.place.tensor; !outs.contains(t)) outs[t] = {memory_.output(t), step(10, t)};
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  Walk walk{block("position"), nullptr};
+  b_.CreateBr(walk.begin);
+  b_.SetInsertPoint(walk.begin);
+  const auto from = [&](llvm::Type* type, llvm::Value* first) {
+    llvm::PHINode* const now = b_.CreatePHI(type, 2);
+    now->addIncoming(first, before);
+    return now;
+  };
+  walk.number = from(i64, b_.getInt64(0));
+  for (const auto& [tensor, known] : ins) {
+    walk.tensors.push_back({from(ptr, known.first), known.second});
+    memory_.place_input(tensor, walk.tensors.back().pointer);
+  }
+  for (const auto& [tensor, known] : outs) {
+    walk.tensors.push_back({from(ptr, known.first), known.second});
+    memory_.place_output(tensor, walk.tensors.back().pointer);
+  }
+  walk.sums.resize(at(registers_));
+  for (auto& of_register : walk.sums)
+    for (llvm::Value* start : starts) of_register.push_back(from(start->getType(), start));
+  return walk;
+}
+
+void StageFunction::end_walk(const Walk& walk, const OfTotals& sums) {
+  llvm::BasicBlock *const last = b_.GetInsertBlock(), *const walked = block("walked");
+  for (const auto& [pointer, step] : walk.tensors)
+    pointer->addIncoming(b_.CreateGEP(b_.getInt8Ty(), pointer, step), last);
+  for (std::size_t r = 0; r < sums.size(); ++r)
+    for (std::size_t k = 0; k < sums[r].size(); ++k) walk.sums[r][k]->addIncoming(sums[r][k], last);
+  llvm::Value* const next = b_.CreateAdd(walk.number, b_.getInt64(1));
+  walk.number->addIncoming(next, last);
+  b_.CreateCondBr(b_.CreateICmpSLT(next, function_->getArg(8)), walk.begin, walked);
+  b_.SetInsertPoint(walked);
+}
+
 void StageFunction::write_lanes() {
   begin_lanes();
   auto* const i64 = b_.getInt64Ty();
@@ -82,6 +148,8 @@ void StageFunction::write_lanes() {
   }
   const Values starts = starts_of_totals();
   const std::size_t total_count = starts.size();
+  std::optional<Walk> walk;
+  if (plan_.walks) walk = begin_walk(starts);
   auto *const loop = block("lanes"), *const done = block("done");
   llvm::BasicBlock* const before = b_.GetInsertBlock();
   b_.CreateBr(loop);
@@ -89,11 +157,11 @@ void StageFunction::write_lanes() {
   llvm::PHINode *const from = b_.CreatePHI(i64, 2), *const given_skip = b_.CreatePHI(i64, 2);
   from->addIncoming(first, before), given_skip->addIncoming(skip, before);
   OfTotals sums(at(registers_)), parts(at(registers_)), next(at(registers_));
-  for (Values& of_register : sums)
-    for (llvm::Value* start : starts) {
-      llvm::PHINode* const sum = b_.CreatePHI(start->getType(), 2);
-      sum->addIncoming(start, before);
-      of_register.push_back(sum);
+  for (std::size_t r = 0; r < sums.size(); ++r)
+    for (std::size_t k = 0; k < total_count; ++k) {
+      llvm::PHINode* const sum = b_.CreatePHI(starts[k]->getType(), 2);
+      sum->addIncoming(walk ? walk->sums[r][k] : starts[k], before);
+      sums[r].push_back(sum);
     }
 
   const auto [behind, is_last] = compute_lanes(from, end);
@@ -111,6 +179,7 @@ void StageFunction::write_lanes() {
     for (std::size_t k = 0; k < total_count; ++k) llvm::cast<llvm::PHINode>(sums[r][k])->addIncoming(next[r][k], last);
   b_.CreateCondBr(b_.CreateICmpSLT(behind, end), loop, done);
   b_.SetInsertPoint(done);
+  if (walk) end_walk(*walk, next);
   for (std::size_t k = 0; k < total_count; ++k) {
     const ScalarStep& s = graph_[stage_.totals[k]];
     llvm::Value* total = next[0][k];

@@ -76,6 +76,10 @@ class StageFunction {
 
   Values starts_of_totals();
   void begin_lanes();
+  /// The loop over positions, of a plan that walks.
+  struct Walk;
+  Walk begin_walk(const Values& starts);
+  void end_walk(const Walk& walk, const OfTotals& sums);
   /// Of the registers of lanes that begin with lane `from`: the lane behind them, and whether they are the last.
   struct Registers {
     llvm::Value *behind, *are_last;

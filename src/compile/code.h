@@ -20,6 +20,11 @@ using OnceFunction = void (*)(const void* const* in, void* const* out, std::int6
 /// register take no part in totals. `totals` gets a partial total each.
 using LaneFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots,
                               std::int64_t begin, std::int64_t end, std::int64_t skip, std::uint64_t* totals);
+/// The same of a plan that walks: for so many positions, from each to the next of which tensors move by these bytes.
+/// `totals` gets the totals of all of them.
+using WalkFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots,
+                              std::int64_t begin, std::int64_t end, std::int64_t skip, std::uint64_t* totals,
+                              std::int64_t positions, const std::int64_t* in_steps, const std::int64_t* out_steps);
 /// Joins `count` rows of partial totals into their slots.
 using JoinFunction = void (*)(const std::uint64_t* totals, std::int64_t count, std::uint64_t* slots);
 /// A plan's function. Gives 0. Gives 1 where the program throws for these values, or a step that the library computes

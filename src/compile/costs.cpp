@@ -53,6 +53,12 @@ Cost cost_of(const Program& program, const Equation& e) {
   return cost;
 }
 
+double bytes_moved(const Program& program) {
+  double bytes = 0;
+  for (const Equation& e : program.body().equations) bytes += cost_of(program, e).bytes;
+  return bytes;
+}
+
 bool may_stand_in_place(const LanePlan& plan, double operations_of_others) {
   constexpr double most_operations = 4'000;  // LLVM's time grows faster than the length of a function
   if (plan.program.has_lanes || plan.program.turns || plan.stages.size() != 1) return false;

@@ -27,6 +27,8 @@ bool counts_flops() {
 
 /// Of one run of the equation. `program` says the types of its variables.
 Cost cost_of(const Program& program, const Equation& e);
+/// Of all its equations. Requires: its sizes are numbers, or those of a call.
+double bytes_moved(const Program& program);
 
 /// Whether the code of a kernel may stand where it runs, in a loop of a function whose other such kernels have so many
 /// operations.

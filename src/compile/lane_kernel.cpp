@@ -61,6 +61,7 @@ struct LaneKernel::Run : CarefulCall {
   std::int64_t lanes;
   std::int64_t skip;  // lanes at the front that are there to fill a register
   std::uint64_t* slots;
+  Positions walked = {};  // by code that walks
 
   Run(const LaneKernel& of, const Code& code, const void* const* in, void* const* out, std::int64_t lanes,
       std::int64_t skip, std::uint64_t* slots)
@@ -75,6 +76,7 @@ struct LaneKernel::Run : CarefulCall {
   void stage(std::size_t k, const StageCode& own) const {
     if (own.once) own.once(in, out, lanes - skip, slots);
     if (!own.lane) return;
+    if (kernel.plan_.walks) return walk(k, own);
     const std::size_t totals = kernel.plan_.stages[k].totals.size();
     const Pieces pieces(lanes, kernel.lanes_together(), totals);
     Room<std::uint64_t, 256> partial(totals * static_cast<std::size_t>(pieces.count));
@@ -88,6 +90,13 @@ struct LaneKernel::Run : CarefulCall {
     if (pieces.count == 1) run(0, 1);
     else kernels::parallel_for({pieces.count, of_piece}, run);
     if (own.join) own.join(partial.data(), pieces.count, slots);
+  }
+
+  void walk(std::size_t k, const StageCode& own) const {
+    Room<std::uint64_t, 16> sums(kernel.plan_.stages[k].totals.size());
+    const auto code = reinterpret_cast<WalkFunction>(own.lane);
+    code(in, out, lanes, slots, 0, lanes, 0, sums.data(), walked.count, walked.in.data(), walked.out.data());
+    if (own.join) own.join(sums.data(), 1, slots);
   }
 
   // What code calls where an argument was large. Nothing may be thrown through code.
@@ -298,6 +307,13 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
       if (i + 1 < end) frame.move(plan_, positions, 1);
     }
   };
+  if (plan_.walks) {
+    bool holds = true;
+    Frame frame(plan_, inputs, outputs, holds, 0);
+    Run all(*this, *code, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data());
+    all.walked = positions;
+    return all.all() && holds;
+  }
   // Of few positions, the lanes are cut.
   if (positions.count == 1 || positions.count < kernels::thread_count()) run(0, positions.count);
   else kernels::parallel_for({positions.count, nanoseconds(lanes)}, run);

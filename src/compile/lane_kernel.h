@@ -35,7 +35,8 @@ class LaneKernel {
   LaneKernel(const LaneKernel&) = delete;
   ~LaneKernel();
 
-  /// Positions of an outer axis: how far each tensor's next one is, in bytes. The kernel runs for each of them.
+  /// Positions of an outer axis: how far each tensor's next one is, in bytes. The kernel runs for each of them, and
+  /// writes totals at each; one whose plan walks writes the totals of all positions, once.
   struct Positions {
     std::int64_t count = 1;
     std::span<const std::int64_t> in = {}, out = {};

@@ -12,11 +12,13 @@
 #include <utility>
 
 #include "compile/blocks.h"
+#include "compile/costs.h"
 #include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/known_sizes.h"
 #include "compile/lane_kernel.h"
 #include "compile/lane_steps.h"
+#include "compile/nests.h"
 #include "compile/switches.h"
 #include "control/checks.h"
 #include "custom/call.h"
@@ -395,8 +397,30 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
   return known.plan;
 }
 
+namespace {
+
+/// The program with nests, or with other kernels for these sizes: what reads and writes less. None where that is
+/// `planned`. Nests that hardly read and write more than arguments and results leave nothing to look for.
+std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
+                                  const Program& planned) {
+  constexpr double much = 1 << 20, saves = 0.7, hardly_more = 1.2;
+  const auto bytes = [&](const Program& program) { return bytes_moved(program.in_call(sizes)); };
+  const double before = bytes(planned);
+  std::optional<Program> nests = before < much ? std::nullopt : with_nests_at(sizes, whole);
+  if (nests && bytes(*nests) > saves * before) nests.reset();
+  const Program at_sizes = whole.in_call(sizes);
+  double at_least = 0;
+  for (const auto& variables : {at_sizes.body().inputs, at_sizes.body().outputs})
+    for (const Variable v : variables) at_least += static_cast<double>(bytes_of(type_of_variable(at_sizes, v)));
+  if (nests && bytes(*nests) < hardly_more * at_least) return nests;
+  std::optional<Program> lanes = with_kernels_at(*sizes, whole, planned);
+  return nests && (!lanes || bytes(*nests) < saves * bytes(*lanes)) ? std::move(nests) : std::move(lanes);
+}
+
+}  // namespace
+
 NativeFunctions::Plan NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
-  const std::optional<Program> program = with_kernels_at(*sizes, whole_, program_);
+  const std::optional<Program> program = fastest_at(sizes, whole_, program_);
   if (!program) return {};
   make_code(*program);
   const Program in_call = program->in_call(sizes);

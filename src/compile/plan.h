@@ -51,6 +51,7 @@ struct LanePlan {
   int registers = 1;          ///< of lanes that code computes side by side
   std::vector<CalledFunction> functions = {};
   std::optional<Refill> refill = {};  ///< none: lanes that are done wait for the others
+  bool walks = false;                 ///< code of lanes goes from one position of an outer range to the next by itself
 
   int lanes_together() const { return width * registers; }
   std::size_t steps() const {

@@ -93,9 +93,9 @@ class Key {
     all(most_turns, fewest_turns, of_turn, of_all, of_lane);
   }
   void add(const LanePlan& plan) {
-    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions, refill] =
-        plan;
-    all(program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions, refill);
+    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions, refill,
+                 walks] = plan;
+    all(program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions, refill, walks);
   }
 
   // ── steps of a function ──

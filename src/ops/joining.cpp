@@ -9,6 +9,7 @@
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 
 namespace ricci {
@@ -51,6 +52,8 @@ struct Cat {
     return {{{0}, {rand({2, 3}), rand({1, 3})}}, {{1}, {rand({2, 1}), rand({2, 0}), rand({2, 3})}}, {{0}, {rand({3})}}};
   }
 };
+
+[[maybe_unused]] const bool axis_known = joins_along_axis<Cat>();
 
 /// Each input becomes one place of a new axis.
 struct Stack {

@@ -1,5 +1,5 @@
-// What few operations say of the elements of their results: zeros that no user wrote, a part that is replaced, and a
-// part that is shown.
+// What few operations say of the elements of their results: zeros that no user wrote, a part that is replaced, a part
+// that is shown, and operands one behind the other.
 // Knows no operation by name.
 #pragma once
 
@@ -30,6 +30,16 @@ bool replaces_part() {
   return Facts<PartOf>::add(rules_of<P>, [](const void* op, Type& type, Strides& strides, void*& data) {
     return erase::as<P>(op).view.alias(type, strides, data);
   });
+}
+
+/// Of an operation that puts its operands one behind the other along an axis.
+///   const bool axis_known = joins_along_axis<Cat>();
+struct JoinedAlong {
+  using Function = std::int64_t (*)(const void* parameters);
+};
+template <class P>
+bool joins_along_axis() {
+  return Facts<JoinedAlong>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).axis; });
 }
 
 /// Of an operation that gives its operand once more, in memory of its own.

@@ -1,0 +1,241 @@
+// Grouping, and the operation that runs a nest.
+#include "compile/nests.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/costs.h"
+#include "compile/nest.h"
+#include "compile/switches.h"
+#include "kernels/elementwise.h"
+#include "kernels/strided.h"
+#include "primitive/interpreter.h"
+#include "program/facts.h"
+#include "ricci/primitive/formula.h"
+
+namespace ricci::compiled {
+namespace {
+
+/// A nest as a parameter.
+struct NestParameter {
+  std::shared_ptr<const Nest> nest;
+  Program apart;  // the same results by equations, for where a kernel has no code
+  void print_parameter(std::string& out) const { out += std::to_string(nest->steps()); }
+  void walk_parameter(ParameterVisitor& visitor) { visitor.program(apart); }
+  bool operator==(const NestParameter& other) const { return nest == other.nest; }
+};
+
+struct NestStep {
+  using kind = Explicit;
+  static constexpr const char* name = "nest";
+  static constexpr bool locally_constant = true;  // no rule derives from it
+  NestParameter steps;
+
+  Types type(const Types&) const {
+    Types types;
+    for (const Type& stored : steps.nest->stored) types.push_back(stored);
+    for (const SumOfRuns& sum : steps.nest->sums) types.push_back(sum.type);
+    return types;
+  }
+  void eval(Outputs out, Inputs in) const {
+    std::vector<Strided> inputs(in.begin(), in.end());
+    std::deque<kernels::RowMajorCopy> copies;
+    for (Strided& x : inputs)
+      if (!kernels::is_contiguous(x)) x = copies.emplace_back(x).view();
+    if (!steps.nest->run(inputs, {out.begin(), out.end()})) run_apart(out, inputs);
+  }
+  /// Elementary functions are taken apart.
+  std::optional<double> flops(const Types&) const {
+    double flops = 0;
+    for (const Region& region : steps.nest->regions)
+      flops += static_cast<double>(region.kernel->steps()) * static_cast<double>(region.ranges.positions());
+    return flops;
+  }
+  BatchedOutputs batch(const Batch&) const { throw TransformError("a program with nests runs outside transforms"); }
+
+ private:
+  void run_apart(Outputs out, const std::vector<Strided>& in) const {
+    std::vector<Tensor> inputs;
+    for (const Strided& x : in) {
+      const Type type{x.dtype, Shape(x.shape, x.shape + x.rank)};
+      inputs.push_back(wrap(make_lent(type, x.data, [](void*, void*) {}, nullptr)));
+    }
+    const std::vector<Tensor> results = steps.apart(inputs);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
+  }
+};
+
+[[maybe_unused]] const bool costs = counts_flops<NestStep>();
+
+constexpr std::int64_t few_elements = 64;  // a value of fewer is made by an equation
+
+/// Nests of one program. Throws CannotSay and TooLong.
+class Nests {
+ public:
+  /// `body`: sizes are numbers. `said`, `sums`: by equation, whether it may be said where its result is read, and
+  /// whether it may be a sum of a nest. `in_memory`: by variable, whether it is stored though it may be said.
+  Nests(const ProgramBody& body, const std::vector<bool>& said, const std::vector<bool>& sums,
+        const std::vector<bool>& in_memory)
+      : body_(body), said_(said), sums_(sums), in_memory_(in_memory), by_variable_(body.types.size(), -1) {
+    for (std::size_t i = 0; i < body_.equations.size(); ++i)
+      if (said_[i] && !is_in_memory(i))
+        by_variable_[at(body_.equations[i].outputs[0])] = static_cast<std::ptrdiff_t>(i);
+    give_levels();
+    find_results();
+  }
+
+  /// The equations in order; a nest stands in front of the equations of its level. `made`: gets the nests.
+  std::vector<Equation> equations(const std::vector<Equation>& original,
+                                  std::vector<std::shared_ptr<const Nest>>& made) {
+    std::vector<Equation> all;
+    for (int level = 0; level <= last_level_; ++level) {
+      for (const auto& [of_level, results] : nests_)
+        if (of_level == level) all.push_back(nest(results, made));
+      for (std::size_t i = 0; i < body_.equations.size(); ++i)
+        if (is_kept_[i] && level_[i] == level) all.push_back(original[i]);
+    }
+    return all;
+  }
+
+ private:
+  bool is_in_memory(std::size_t i) const { return in_memory_[at(body_.equations[i].outputs[0])]; }
+  std::int64_t elements(Variable v) const { return body_.types[at(v)].shape.numel().raw(); }
+
+  void give_levels() {
+    std::vector<int> of_variable(body_.types.size(), 0);
+    int effects = 0;
+    for (std::size_t i = 0; i < body_.equations.size(); ++i) {
+      const Equation& e = body_.equations[i];
+      int level = 0;
+      for (const Variable v : e.inputs) level = std::max(level, of_variable[at(v)]);
+      const bool may_matter = e.rules->effect != Effect::no_effect || e.rules->kind == Kind::custom;
+      if (may_matter) level = effects = std::max(level, effects);
+      level_.push_back(level);
+      last_level_ = std::max(last_level_, level);
+      const bool ends_level = !said_[i] || is_in_memory(i);
+      for (const Variable v : e.outputs) of_variable[at(v)] = level + (ends_level ? 1 : 0);
+    }
+  }
+
+  /// What others need of values that are said is stored, unless a view or a small equation gives it.
+  void find_results() {
+    std::vector<bool> needed(body_.types.size());
+    for (const Variable v : body_.outputs) needed[at(v)] = true;
+    is_kept_.assign(body_.equations.size(), false);
+    for (std::size_t i = body_.equations.size(); i-- > 0;) {
+      const Equation& e = body_.equations[i];
+      const auto is_needed = [&](Variable v) { return needed[at(v)]; };
+      if (sums_[i] && is_needed(e.outputs[0])) {
+        results_for(level_[i], body_.types[at(e.inputs[0])].shape).sums.push_back(i);
+        continue;
+      }
+      if (said_[i]) {
+        const bool is_stored = is_in_memory(i) || is_needed(e.outputs[0]);
+        if (!is_stored) continue;
+        const bool is_small = elements(e.outputs[0]) <= few_elements;
+        if (!e.rules->is_view && !e.inputs.empty() && !is_small) {
+          results_for(level_[i], body_.types[at(e.outputs[0])].shape).stored.push_back(i);
+          continue;
+        }
+      }
+      is_kept_[i] = true;
+      for (const Variable v : e.inputs) needed[at(v)] = true;
+    }
+  }
+  NestResults& results_for(int level, const Shape& shape) {
+    constexpr std::int64_t near = 8;
+    for (std::size_t k = 0; k < nests_.size(); ++k) {
+      const Shape& other = shapes_[k];
+      bool is_near = nests_[k].first == level && other.size() == shape.size();
+      for (std::size_t axis = 0; is_near && axis < shape.size(); ++axis)
+        is_near = std::abs(shape[axis].raw() - other[axis].raw()) <= std::min(near, shape[axis].raw() / 4);
+      if (is_near) return nests_[k].second;
+    }
+    shapes_.push_back(shape);
+    return nests_.emplace_back(level, NestResults{}).second;
+  }
+
+  Equation nest(const NestResults& results, std::vector<std::shared_ptr<const Nest>>& made) const {
+    auto nest = std::make_shared<const Nest>(nest_of(body_, by_variable_, results));
+    made.push_back(nest);
+    auto apart = std::make_unique<ProgramBody>();
+    apart->types = body_.types, apart->constants = body_.constants, apart->inputs = nest->inputs;
+    for (std::size_t i = 0; i < body_.equations.size(); ++i)
+      if (nest->holds[i]) apart->equations.push_back(body_.equations[i]);
+    Equation e{.rules = &rules_of<NestStep>, .parameters = {}, .inputs = {}, .outputs = {}};
+    for (const std::size_t i : results.stored) e.outputs.push_back(body_.equations[i].outputs[0]);
+    for (const std::size_t i : results.sums) e.outputs.push_back(body_.equations[i].outputs[0]);
+    apart->outputs.assign(e.outputs.begin(), e.outputs.end());
+    for (const Variable v : nest->inputs) e.inputs.push_back(v);
+    e.parameters = own(NestStep{{std::move(nest), Program(Shared<const ProgramBody>(apart.release()))}});
+    return e;
+  }
+
+  const ProgramBody& body_;
+  const std::vector<bool>&said_, &sums_, &in_memory_;
+  SaidBy by_variable_;
+  std::vector<int> level_;  // by equation
+  std::vector<bool> is_kept_;
+  int last_level_ = 0;
+  std::vector<std::pair<int, NestResults>> nests_;  // by level
+  std::vector<Shape> shapes_;                       // of their results
+};
+
+/// Words that take as long as reading and writing an element once more.
+bool is_long(const Equation& e) {
+  if (e.rules->kind != Kind::elementwise || !e.rules->formula) return false;
+  const Formula formula = e.rules->formula(e.parameters.get());
+  const auto is_elementary = [](const Formula::Step& s) {
+    return s.kind == Formula::Kind::word &&
+           (s.word == Word::pow || s.word == Word::atan2 || (s.word >= Word::cbrt && s.word <= Word::mills));
+  };
+  return formula.steps.size() > 12 || std::ranges::any_of(formula.steps, is_elementary);
+}
+
+/// The last value that takes long and is computed several times for one index; none: there is none.
+std::optional<Variable> to_be_stored(const ProgramBody& body, const std::vector<std::shared_ptr<const Nest>>& nests,
+                                     const std::vector<bool>& in_memory) {
+  for (std::size_t i = body.equations.size(); i-- > 0;) {
+    const auto computes_often = [&](const auto& nest) { return nest->most_times[i] > 1; };
+    if (!is_long(body.equations[i]) || in_memory[at(body.equations[i].outputs[0])]) continue;
+    if (std::ranges::any_of(nests, computes_often)) return body.equations[i].outputs[0];
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Program> with_nests_at(const std::shared_ptr<const CallSizes>& sizes, const Program& program) {
+  constexpr int most_tries = 32;
+  if (is_listed("RICCI_COMPILE_WITHOUT", "nests")) return std::nullopt;
+  const Program at_sizes = resolved(program.in_call(sizes));
+  const ProgramBody& body = at_sizes.body();
+  std::vector<bool> said, sums, in_memory(body.types.size());
+  for (const Equation& e : body.equations) {
+    said.push_back(says_elements_at_index(body, e));
+    const auto is_large = [&](Variable v) { return body.types[at(v)].shape.numel().raw() > few_elements; };
+    sums.push_back(!said.back() && adds_up_all(body, e) && is_large(e.inputs[0]));
+  }
+  for (int tries = 0; tries < most_tries; ++tries) try {
+      std::vector<std::shared_ptr<const Nest>> made;
+      Nests nests(body, said, sums, in_memory);
+      auto with_nests = std::make_unique<ProgramBody>(program.body());
+      with_nests->equations = nests.equations(program.body().equations, made);
+      const std::optional<Variable> stored = to_be_stored(body, made, in_memory);
+      if (!stored && made.empty()) return std::nullopt;
+      if (!stored) return Program(Shared<const ProgramBody>(with_nests.release()));
+      in_memory[at(*stored)] = true;
+    } catch (const CannotSay& cannot) {
+      said[cannot.equation] = sums[cannot.equation] = false;
+    } catch (const TooLong&) { return std::nullopt; }
+  return std::nullopt;
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,17 @@
+// Which equations stand in one nest: program in, program out.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "program/program.h"
+#include "program/sizes.h"
+
+namespace ricci::compiled {
+
+/// The program for calls of these sizes alone, with nests for equations over values that are not small. None where no
+/// equation stands in a nest.
+/// With RICCI_COMPILE_WITHOUT=nests in the environment there are none.
+std::optional<Program> with_nests_at(const std::shared_ptr<const CallSizes>& sizes, const Program& program);
+
+}  // namespace ricci::compiled

@@ -1,0 +1,238 @@
+// Nests: equations over large values of several axes, computed and written once for each index.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ricci/primitive/parallel.h"
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+class Nests : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+    rc::manual_seed(1);
+  }
+};
+
+Tensor difference(const Tensor& x, std::int64_t axis) { return x.slice(axis, 1, {}) - x.slice(axis, {}, -1); }
+/// How much neighbours along all axes differ.
+Tensor dirichlet(const Tensor& x) {
+  Tensor sum;
+  for (std::int64_t axis = 0; axis < x.dim(); ++axis) {
+    const Tensor along = difference(x, axis).square().sum();
+    sum = sum.defined() ? sum + along : along;
+  }
+  return sum;
+}
+/// The lengths of all gradients, where all differences are known.
+Tensor variation(const Tensor& x) {
+  const Tensor a = difference(x, 0).slice(1, {}, -1), b = difference(x, 1).slice(0, {}, -1);
+  return sqrt(a * a + b * b + 1e-3).sum();
+}
+Tensor laplacian(const Tensor& x) {
+  Tensor y = (-2.0 * static_cast<double>(x.dim())) * x;
+  for (std::int64_t axis = 0; axis < x.dim(); ++axis) y = y + rc::roll(x, 1, axis) + rc::roll(x, -1, axis);
+  return y;
+}
+
+template <class F>
+std::string text_of(const F& f) {
+  std::ostringstream out;
+  out << f;
+  return out.str();
+}
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+/// f compiled, after two calls that gave what f gives: to the bit, as nothing is added in another order.
+template <class F>
+std::string plan_that_gives_the_same(const F& f, const Tensor& x) {
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 2; ++i) expect_equal(fast(x), f(x));
+  return text_of(fast.plan(x));
+}
+
+TEST_F(Nests, TheGradientOfAStencilIsOneNestThatReadsItsInputAndWritesItsResult) {
+  for (const rc::DType dtype : {rc::float32, rc::float64}) {
+    const std::string plan = plan_that_gives_the_same(rc::grad(dirichlet), rc::rand({60, 50, 70}, dtype));
+    EXPECT_EQ(count(plan, "nest["), 1U) << plan;
+    EXPECT_EQ(count(plan, " = "), 1U) << plan;
+  }
+}
+
+TEST_F(Nests, RangesMayBeOfAnyNumberAndOfAnySize) {
+  const std::vector<rc::Shape> shapes = {
+      {300'000},     {700, 500},       {65, 66, 67},     {64, 64, 64}, {2, 300, 300}, {300, 300, 2}, {300, 2, 300},
+      {3, 33, 40, 50}, {21, 22, 23, 24}, {200'000, 3}, {3, 200'000}, {1, 500, 600}, {500, 1, 600}};
+  for (const rc::Shape& shape : shapes) {
+    SCOPED_TRACE(text_of(shape));
+    const Tensor x = rc::rand(shape, rc::float64);
+    EXPECT_GE(count(plan_that_gives_the_same(rc::grad(dirichlet), x), "nest["), 1U);
+    plan_that_gives_the_same(laplacian, x);
+    plan_that_gives_the_same([](const Tensor& y) { return laplacian(laplacian(y)); }, x);
+  }
+}
+
+TEST_F(Nests, ValuesThatAreAddedUpStandInTheNestThatComputesThem) {
+  for (const rc::DType dtype : {rc::float32, rc::float64}) {
+    const Tensor x = rc::rand({301, 403}, dtype);
+    for (const auto& f : {&dirichlet, &variation}) {
+      const auto fast = rc::compile(rc::value_and_grad(f));
+      const auto [value, gradient] = fast(x);
+      const auto [expected_value, expected_gradient] = rc::value_and_grad(f)(x);
+      expect_close(value, expected_value, dtype == rc::float32 ? 1e-6 : 1e-13);
+      expect_equal(gradient, expected_gradient);
+      EXPECT_EQ(count(text_of(fast.plan(x)), "nest["), 1U) << fast.plan(x);
+    }
+    const auto mean = [](const Tensor& y) { return (difference(y, 0) * y.slice(0, 1, {})).mean(); };
+    const auto of_mean = rc::compile(mean);
+    expect_close(of_mean(x), mean(x), dtype == rc::float32 ? 1e-6 : 1e-13);
+    EXPECT_EQ(count(text_of(of_mean.plan(x)), "nest["), 1U) << of_mean.plan(x);
+  }
+}
+
+TEST_F(Nests, AnElementaryFunctionThatNeighboursReadIsStoredOnce) {
+  const auto f = [](const Tensor& x) { return difference(exp(sin(x)), 0) + difference(exp(sin(x)), 0); };
+  const std::string plan = plan_that_gives_the_same(f, rc::rand({500, 600}));
+  EXPECT_EQ(count(plan, "nest["), 2U) << plan;
+}
+
+TEST_F(Nests, ViewsOfAllKindsAreReadWhereTheyShow) {
+  const auto transposed = [](const Tensor& x) { return x.permute({1, 0}) * 2 + x.permute({1, 0}).flip({0}) + 1; };
+  const auto strided = [](const Tensor& x) {
+    return (x.slice(0, 1, 400, 2) + x.slice(0, 0, 399, 2)) * x.slice(0, 2, 202);
+  };
+  const auto columns = [](const Tensor& x) { return (x.slice(1, 1, 300, 2) + x.slice(1, 0, 299, 2)) * 3 + 1; };
+  const auto spread = [](const Tensor& x) { return (x - x.select(0, 3)) * (x.select(1, 5).unsqueeze(1) + 2) - 1; };
+  const auto reshaped = [](const Tensor& x) { return (x.reshape({400, 15, 20}) * 2 + 1).reshape({400, 300}) - x; };
+  const auto diagonal = [](const Tensor& x) { return (x.slice(0, 0, 300) + x.slice(0, 0, 300).diagonal()) * 2 + 1; };
+  const auto windows = [](const Tensor& x) { return (x.unfold(0, 3, 1) * 2 + 1).square() - 3; };
+  const auto part = [](const Tensor& x) { return x.slice_scatter(x.slice(0, 0, 100) * 2 + 1, 0, 50, 350, 3) * 3 + x; };
+  const Tensor x = rc::rand({400, 300}, rc::float64);
+  plan_that_gives_the_same(transposed, x);
+  plan_that_gives_the_same(strided, x);
+  plan_that_gives_the_same(columns, x);
+  plan_that_gives_the_same(spread, x);
+  plan_that_gives_the_same(reshaped, x);
+  plan_that_gives_the_same(diagonal, x);
+  plan_that_gives_the_same(windows, x);
+  plan_that_gives_the_same(part, x);
+  const auto loss = [](const auto& f) { return [f](const Tensor& y) { return f(y).square().sum(); }; };
+  plan_that_gives_the_same(rc::grad(loss(transposed)), x);
+  plan_that_gives_the_same(rc::grad(loss(strided)), x);
+  plan_that_gives_the_same(rc::grad(loss(columns)), x);
+  plan_that_gives_the_same(rc::grad(loss(reshaped)), x);
+  plan_that_gives_the_same(rc::grad(loss(part)), x);
+  const auto of_diagonal = [](const Tensor& y) { return ((2 * y + 1).diagonal().exp() + y.slice(0, 0, 300)).sum(); };
+  plan_that_gives_the_same(rc::grad(of_diagonal), x);
+  plan_that_gives_the_same([](const Tensor& y) { return 3 * y.diagonal_scatter(-y.diagonal(), 0, 0, 1) + 1; }, x);
+}
+
+TEST_F(Nests, ValuesOfAllTypesAndWithoutANumberAreThoseOfTheEquations) {
+  const auto f = [](const Tensor& x) {
+    return where(difference(x, 0) > 0, maximum(x.slice(0, 1, {}), 2 * x.slice(0, {}, -1)), x.slice(0, 1, {}) - 1);
+  };
+  for (const rc::DType dtype : {rc::float16, rc::bfloat16, rc::float32, rc::float64, rc::int32, rc::int64})
+    plan_that_gives_the_same(f, (10 * rc::randn({600, 700})).to(dtype));
+  Tensor x = rc::randn({600, 700});
+  x[300].fill_(std::numeric_limits<double>::infinity());
+  x[301].fill_(std::numeric_limits<double>::quiet_NaN());
+  constexpr double none = 1e-30;  // of a NaN, a comparison to the bit says nothing
+  expect_close(rc::compile(f)(x), f(x), none);
+  expect_close(rc::compile(rc::grad(dirichlet))(x), rc::grad(dirichlet)(x), none);
+}
+
+TEST_F(Nests, SizesThatComeLaterHaveNestsOfTheirOwn) {
+  const auto fast = rc::compile(rc::grad(dirichlet));
+  for (const std::int64_t n : {60, 61, 75, 60, 64, 61}) {
+    const Tensor x = rc::rand({n, n + 3, n});
+    expect_equal(fast(x), rc::grad(dirichlet)(x));
+    EXPECT_EQ(count(text_of(fast.plan(x)), "nest["), 1U);
+  }
+  EXPECT_EQ(fast.plans(), 1U);
+}
+
+TEST_F(Nests, ThreadsChangeNoBit) {
+  const Tensor x = rc::rand({80, 90, 100});
+  const auto fast = rc::compile(rc::value_and_grad(dirichlet));
+  const auto [value, gradient] = fast(x);
+  const rc::kernels::CutEverything cut;
+  const auto [cut_value, cut_gradient] = fast(x);
+  expect_equal(cut_value, value);
+  expect_equal(cut_gradient, gradient);
+}
+
+TEST_F(Nests, OperandsInAnyOrderOfAxesAreReadAsTheyStand) {
+  const auto fast = rc::compile(rc::grad(dirichlet));
+  const Tensor x = rc::rand({70, 80, 90}).permute({2, 0, 1});
+  expect_equal(fast(x), rc::grad(dirichlet)(x));
+}
+
+/// A random function of an array of three axes: shifts, joins, parts, turned axes and elementwise operations.
+Tensor random_function(const Tensor& x, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+  std::vector<Tensor> values{x};
+  const auto pick = [&] { return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))]; };
+  for (int i = 0; i < 12; ++i) {
+    const Tensor a = pick(), b = pick();
+    const std::int64_t axis = below(3);
+    const std::int64_t n = a.size(axis);
+    switch (below(9)) {
+      case 0: values.push_back(rc::roll(a, below(5) - 2, axis)); break;
+      case 1: values.push_back(rc::pad(a.slice(2, 1, -1), {1, 1})); break;
+      case 2: values.push_back(rc::cat({a.slice(axis, n / 2, {}), b.slice(axis, 0, n / 2)}, axis)); break;
+      case 3: values.push_back(a * b - 0.5 * a); break;
+      case 4: values.push_back(where(a > b, a, -b)); break;
+      case 5: values.push_back(sin(a) + b); break;
+      case 6: values.push_back(a + b.select(axis, below(static_cast<int>(n))).unsqueeze(axis)); break;
+      case 7: values.push_back(a.slice_scatter(2 * b.slice(axis, 3, n - 4), axis, 2, n - 5, 1)); break;
+      default: values.push_back(sqrt(a * a + 1) / (b * b + 2)); break;
+    }
+  }
+  Tensor sum = values.back();
+  for (std::size_t i = 1; i + 1 < values.size(); i += 3) sum = sum + values[i];
+  return sum;
+}
+
+TEST_F(Nests, RandomFunctionsAndTheirGradientsGiveWhatTheirEquationsGive) {
+  std::size_t nests = 0;
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Tensor x = rc::rand({31 + seed % 3, 40, 50}, rc::float64);
+    const auto f = [seed](const Tensor& y) { return random_function(y, seed); };
+    const auto fast = rc::compile(f);
+    expect_equal(fast(x), f(x));
+    nests += count(text_of(fast.plan(x)), "nest[");
+    const auto gradient = rc::grad([&](const Tensor& y) { return (f(y) * y).sum(); });
+    const auto fast_gradient = rc::compile(gradient);
+    expect_close(fast_gradient(x), gradient(x), 1e-11);
+  }
+  EXPECT_GE(nests, 12U);
+}
+
+TEST_F(Nests, ASwitchLeavesThemOut) {
+  ::setenv("RICCI_COMPILE_WITHOUT", "nests", 1);
+  const std::string plan = plan_that_gives_the_same(rc::grad(dirichlet), rc::rand({60, 50, 70}));
+  ::unsetenv("RICCI_COMPILE_WITHOUT");
+  EXPECT_EQ(count(plan, "nest["), 0U) << plan;
+}
+
+}  // namespace
