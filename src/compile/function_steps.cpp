@@ -339,22 +339,18 @@ class Planner {
     for (Step& step : steps_of(program, operands, results)) steps_.push_back(std::move(step));
   }
   void call_library(const Equation& e) {
-    CallStep step{number_of_call(e), {}, {}};
     const bool replaces = e.rules->overwrite && lifetimes_.made_in(e.outputs[0]);
-    const bool lies_in_any_way = replaces && Facts<AtPlacesOf>::of(*e.rules);
-    for (const Variable v : e.inputs) {
-      const bool stays = lies_in_any_way && step.in.empty();
-      step.in.push_back(stays ? placed_[at(v)]->where : contiguous(v));
-    }
-    if (replaces) {
-      placed_[at(e.outputs[0])] = placed_[at(e.inputs[0])];
-      whole_.planned.calls.back().replaced = placed_[at(e.inputs[0])]->strides;
-    }
+    if (replaces && !Facts<AtPlacesOf>::of(*e.rules)) contiguous(e.inputs[0]);
+    CallStep step{number_of_call(e), {}, {}};
+    whole_.planned.calls.back().replaces = replaces;
+    for (const Variable v : e.inputs) step.in.push_back(placed_[at(v)]->where);
+    if (replaces) placed_[at(e.outputs[0])] = placed_[at(e.inputs[0])];
     for (const Variable v : e.outputs) step.out.push_back(replaces ? step.in[0] : place_result(v));
     steps_.push_back({std::move(step)});
   }
   std::int64_t number_of_call(const Equation& e) {
-    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}, .replaced = {}};
+    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}};
+    for (const Variable v : e.inputs) call.in_strides.push_back(placed_[at(v)]->strides);
     for (const Variable v : e.outputs) call.out.push_back(type(v));
     whole_.planned.calls.push_back(std::move(call));
     return std::ssize(whole_.planned.calls) - 1;
@@ -382,7 +378,6 @@ class Planner {
     if (stands_in_place) {
       step.stands_in_place = true;
       whole_.operations_in_place += step.plan->operations(step.plan->stages[0].once);
-      if (whole_.calls_library && may_be_large(*step.plan)) step.careful_call = number_of_call(e);
     } else if (whole_.calls_library) {
       step.own_code = static_cast<std::int32_t>(whole_.planned.careful.size());
       whole_.planned.careful.emplace_back(*call.kernel);
@@ -396,6 +391,7 @@ class Planner {
       step.in.push_back(contiguous(e.inputs[k]));
       step.in_steps.push_back(of_position(e.inputs[k], call.has_outer[k]));
     }
+    if (stands_in_place && whole_.calls_library && may_be_large(*step.plan)) step.careful_call = number_of_call(e);
     for (std::size_t k = 0; k < e.outputs.size(); ++k) {
       step.out.push_back(place_result(e.outputs[k]));
       step.out_steps.push_back(of_position(e.outputs[k], call.result_has_outer[k]));

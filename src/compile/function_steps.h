@@ -13,11 +13,13 @@
 
 namespace ricci::compiled {
 
-/// An equation that the library computes, and the types of what it reads and gives.
+/// An equation that the library computes, and the types of what it reads and gives. It reads each operand where the
+/// operand lies: of a transposed matrix no copy is made.
 struct LibraryCall {
   Equation equation;
   Types in, out;
-  std::optional<Strides> replaced;  ///< a part of the first operand is replaced in its memory, where it lies by these
+  std::vector<Strides> in_strides = {};  ///< by operand
+  bool replaces = false;                 ///< a part of the first operand, in its memory
 };
 
 /// A plan with what its steps refer to.

@@ -50,7 +50,9 @@ Strided strided(const Type& type, const Strides& strides, void* data) {
 void compute_on_tensors(const LibraryCall& call, const void* const* in, std::span<const Strided> out) {
   Tensors inputs;
   for (std::size_t k = 0; k < call.in.size(); ++k) {
-    inputs.push_back(wrap(make_lent(call.in[k], const_cast<void*>(in[k]), [](void*, void*) {}, nullptr)));
+    const ArrayRef lent = make_lent(call.in[k], const_cast<void*>(in[k]), [](void*, void*) {}, nullptr);
+    lent->strides = call.in_strides[k];
+    inputs.push_back(wrap(lent));
     if (call.equation.rules->function_name) inputs.back() = clone(inputs.back());
   }
   const Tensors results = apply_all(call.equation.op(), {inputs.data(), inputs.size()});
@@ -62,7 +64,7 @@ bool compute_elementwise(const LibraryCall& call, const void* const* in, const S
   std::deque<Array> arrays;  // elements that stay where they are
   SmallVector<const Array*, 4> inputs;
   for (std::size_t k = 0; k < call.in.size(); ++k) {
-    arrays.emplace_back(call.in[k], contiguous_strides(call.in[k].shape), const_cast<void*>(in[k]), nullptr, nullptr);
+    arrays.emplace_back(call.in[k], call.in_strides[k], const_cast<void*>(in[k]), nullptr, nullptr);
     inputs.push_back(&arrays.back());
   }
   return run_elementwise_into(call.equation.op(), call.out[0], out, {inputs.data(), inputs.size()});
@@ -72,17 +74,15 @@ void compute(const LibraryCall& call, const void* const* in, void* const* out) {
   const Rules& rules = *call.equation.rules;
   SmallVector<Strides, 4> strides;
   SmallVector<Strided, 4> results, operands;
-  for (const Types* types : {&call.out, &call.in})
-    for (const Type& type : *types) strides.push_back(contiguous_strides(type.shape));
+  for (const Type& type : call.out) strides.push_back(contiguous_strides(type.shape));
   for (std::size_t k = 0; k < call.out.size(); ++k) results.push_back(strided(call.out[k], strides[k], out[k]));
   const bool is_elementwise = rules.kind == Kind::elementwise;
   if (is_elementwise && compute_elementwise(call, in, results[0])) return;
   if (is_elementwise || rules.kind == Kind::custom || rules.is_view)
     return compute_on_tensors(call, in, {results.data(), results.size()});
   for (std::size_t k = 0; k < call.in.size(); ++k)
-    operands.push_back(strided(call.in[k], strides[call.out.size() + k], const_cast<void*>(in[k])));
-  if (call.replaced) {
-    operands[0].strides = call.replaced->data();
+    operands.push_back(strided(call.in[k], call.in_strides[k], const_cast<void*>(in[k])));
+  if (call.replaces) {
     rules.overwrite(call.equation.parameters.get(), Overwriting::replace, {}, {operands.data(), operands.size()});
     return;
   }

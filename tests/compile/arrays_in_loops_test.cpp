@@ -64,7 +64,7 @@ struct BytesOfStep {
   }
   std::int64_t operator()(const rc::compiled::CallStep& s) const {
     const rc::compiled::LibraryCall& call = of.calls[static_cast<std::size_t>(s.number)];
-    return of_types(call.replaced ? rc::Types{call.in[1]} : call.out);
+    return of_types(call.replaces ? rc::Types{call.in[1]} : call.out);
   }
   std::int64_t operator()(const rc::compiled::KernelStep& s) const {
     const auto outputs = static_cast<std::int64_t>(s.plan->program.outputs.size());
@@ -183,6 +183,51 @@ TEST_F(ArraysInLoops, ATurnWritesAsManyBytesHoweverLargeTheArrayIs) {
     EXPECT_EQ(bytes_of_a_turn(c.f, rc::rand({2000})), bytes_of_a_turn(c.f, rc::rand({4000}))) << c.name;
 }
 
+/// A vector by a matrix from each side, and the reverse modes, in which the matrix stands transposed.
+std::vector<Case> products(std::int64_t n, rc::DType dtype) {
+  const Tensor w = rc::rand({n, n}, dtype) / n;
+  const auto loop = [](const Function& product) {
+    return [=](const Tensor& x) {
+      return rc::fori_loop(0, 5, [=](const Tensor&, const Tensor& s) { return rc::tanh(product(s)); }, x);
+    };
+  };
+  const auto recurrent = [](const Function& product) {
+    return [=](const Tensor& x) {
+      const auto step = [=](const Tensor& s, const Tensor& t) {
+        const Tensor next = rc::tanh(product(s) + t);
+        return Pair(next, next);
+      };
+      return rc::scan(step, x, rc::ones({5, 1}, x.dtype())).second;
+    };
+  };
+  const auto of_rows = [](const Function& f) {
+    return [=](const Tensor& x) { return f(rc::outer(rc::ones({4}, x.dtype()), x)); };
+  };
+  const auto reverse = [](const Function& f) {
+    return [=](const Tensor& x) { return rc::grad([=](const Tensor& a) { return rc::square(f(a)).sum(); })(x); };
+  };
+  const Function from_left = [=](const Tensor& s) { return matmul(s, w); };
+  const Function transposed = [=](const Tensor& s) { return matmul(w.t(), s); };
+  const Function from_right = [=](const Tensor& s) { return matmul(w, s); };
+  const Function rows_by_transposed = [=](const Tensor& s) { return matmul(s, w.t()); };
+  return {{"x W", loop(from_left)},
+          {"Wᵀ x", loop(transposed)},
+          {"W x", loop(from_right)},
+          {"rows W", of_rows(loop(from_left))},
+          {"rows Wᵀ", of_rows(loop(rows_by_transposed))},
+          {"x W in a scan", recurrent(from_left)},
+          {"x W, gradient", reverse(loop(from_left))},
+          {"W x, gradient", reverse(loop(from_right))},
+          {"rows W, gradient", reverse(of_rows(loop(from_left)))},
+          {"W x in a scan, gradient", reverse(recurrent(from_right))}};
+}
+
+TEST_F(ArraysInLoops, AProductReadsAMatrixWhereItLies) {
+  constexpr std::int64_t n = 300, bytes_of_matrix = n * n * 4;
+  for (const Case& c : products(n, rc::float32))
+    EXPECT_LT(bytes_of_a_turn(c.f, rc::rand({n})), bytes_of_matrix / 4) << c.name;
+}
+
 // ── what they give ──
 
 template <class F>
@@ -202,6 +247,39 @@ TEST_F(ArraysInLoops, GiveWhatTheFunctionGivesUnderTransforms) {
       expect_what_it_gives(c.name, along, x);
       expect_what_it_gives(c.name, rc::vmap(c.f), rc::rand({3, n}, rc::float64));
     }
+}
+
+TEST_F(ArraysInLoops, GiveProductsOfMatricesThatLieInAnyWay) {
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const std::int64_t n : {8, 130, 300})
+      for (const Case& c : products(n, dtype)) expect_what_it_gives(c.name, c.f, rc::rand({n}, dtype));
+}
+
+/// Operands that lie column by column, every other element, or again and again, where the library computes.
+TEST_F(ArraysInLoops, AreReadByTheLibraryWhereverTheyLie) {
+  const auto in_a_loop = [](const Function& step) {
+    return [=](const Tensor& x) {
+      const Tensor columns = rc::outer(x, rc::sin(x)).t(), some = columns.slice(0, 1, x.size(0), 2);
+      const Tensor spread = x.unsqueeze(1).expand({x.size(0), 3});
+      const auto next = [&](const Tensor&, const Tensor& s) {
+        return 0.5 * s + step(columns * s) + step(some) * 0.25 + step(spread);
+      };
+      return rc::fori_loop(0, 3, next, rc::zeros({}, x.dtype()));
+    };
+  };
+  const auto twice =
+      rc::custom_vjp([](const Tensor& x) { return x * 2; }, [](const Tensor& x) { return std::pair{x * 2, 0}; },
+                     [](int, const Tensor& g) { return g * 2; });
+  const std::pair<const char*, Function> steps[] = {
+      {"elementwise", [](const Tensor& x) { return rc::lgamma(x.t() + 2).sum(); }},
+      {"sum", [](const Tensor& x) { return (x.sum(0) * rc::arange(x.size(1))).sum(); }},
+      {"sorted", [](const Tensor& x) { return (rc::sort(x.t(), 0).first * rc::arange(x.size(0))).sum(); }},
+      {"put", [](const Tensor& x) { return rc::index_put(x.t(), {rc::zeros({}, rc::int64)}, x.select(1, 0)).sum(); }},
+      {"decomposed", [](const Tensor& x) { return rc::svdvals(x.t()).sum(); }},
+      {"a function of the user's", [=](const Tensor& x) { return (twice(x.t()) * x.t()).sum(); }}};
+  for (const auto& [name, step] : steps)
+    for (const std::int64_t n : {6, 120})
+      expect_what_it_gives(name, in_a_loop(step), rc::rand({n}, rc::float64));
 }
 
 TEST_F(ArraysInLoops, AreReadBeforeTheyAreOverwritten) {
