@@ -1,6 +1,6 @@
 // loops: what scan and while_loop are used for, each with a derivative inside the loop or around it. An epidemic's
 // gradient (f32), Kepler's equation with implicit derivatives, Robertson's stiff reaction, an iteration of iLQR for a
-// cart-pole (f64), particles that attract and repel, and chains of Hamiltonian Monte Carlo (f32).
+// cart-pole (f64), particles that attract and repel, chains of Hamiltonian Monte Carlo, and a recurrent network (f32).
 #include "loops.h"
 
 #include "by_hand.h"
@@ -235,6 +235,16 @@ Tensor precision() {
   return matmul(a, a.t()) / dimensions + rc::eye(dimensions);
 }
 
+// ── a recurrent network: 32 words of one sequence, and the gradient by its matrix and what comes in ──
+
+Tensor mean_square_state(const Tensor& w, const Tensor& inputs) {
+  const auto step = [&](const Tensor& h, const Tensor& x) {
+    const Tensor next = tanh(matmul(h, w) + x);
+    return std::pair{next, next};
+  };
+  return rc::scan(step, rc::zeros({hidden}), inputs).second.square().mean();
+}
+
 }  // namespace
 
 std::vector<bench::Case> bench::common_loops() {
@@ -263,5 +273,7 @@ std::vector<bench::Case> bench::common_loops() {
   add(1e-3, "verlet", verlet, by_hand::verlet, [] { return std::tuple{lattice()}; });
   add(1e-3, "hmc", rc::vmap(leapfrog, {.in_dims = {rc::none, 0, 0}}), by_hand::leapfrog,
       [] { return std::tuple{precision(), uniform({chains, dimensions}, 251), uniform({chains, dimensions}, 252)}; });
+  add(1e-4, "rnn", rc::grad<0, 1>(mean_square_state), by_hand::rnn_gradients,
+      [] { return std::tuple{uniform({hidden, hidden}, 260, -0.15, 0.15), uniform({words, hidden}, 261)}; });
   return cases;
 }

@@ -19,4 +19,6 @@ constexpr double verlet_dt = 0.005;
 constexpr int dimensions = 10, chains = 64, leapfrog_steps = 100;
 constexpr double leapfrog_dt = 0.05;
 
+constexpr int hidden = 128, words = 32;  // of the recurrent network
+
 }  // namespace bench::loops

@@ -326,4 +326,42 @@ std::pair<Tensor, Tensor> leapfrog(const Tensor& precision, const Tensor& x, con
   return {last_x, last_p};
 }
 
+/// Each product goes along rows of the matrix: forward a sum of rows, backward a dot product with each.
+std::pair<Tensor, Tensor> rnn_gradients(const Tensor& w, const Tensor& inputs) {
+  constexpr int n = hidden, packs = n / V::lanes;
+  static_assert(n % V::lanes == 0);
+  Tensor by_w = ricci::zeros({n, n}, ricci::float32), by_inputs = ricci::empty({words, n}, ricci::float32);
+  const float *matrix = w.data<float>(), *in = inputs.data<float>();
+  float *of_matrix = elements<float>(by_w), *of_in = elements<float>(by_inputs);
+  const auto at = [](const float* row, int k) { return load(row + k * V::lanes, std::type_identity<V>{}); };
+  const auto put = [](float* row, int k, V x) { store(row + k * V::lanes, x); };
+  std::vector<float> states((words + 1) * n, 0.F);  // row t: before word t
+  for (int t = 0; t < words; ++t) {
+    V sums[packs];
+    for (int k = 0; k < packs; ++k) sums[k] = at(in + t * n, k);
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < packs; ++k) sums[k] = sums[k] + V(states[t * n + i]) * at(matrix + i * n, k);
+    for (int k = 0; k < packs; ++k) put(&states[(t + 1) * n], k, inlined::tanh(sums[k]));
+  }
+  std::vector<float> from_later(n, 0.F);
+  for (int t = words; t-- > 0;) {
+    float* const slope = of_in + t * n;
+    for (int k = 0; k < packs; ++k) {
+      const V h = at(&states[(t + 1) * n], k);
+      put(slope, k, (V(2.F / (words * n)) * h + at(from_later.data(), k)) * (V(1.F) - h * h));
+    }
+    for (int i = 0; i < n; ++i) {
+      V sum(0.F);
+      for (int k = 0; k < packs; ++k) {
+        const V g = at(slope, k);
+        sum = sum + at(matrix + i * n, k) * g;
+        put(of_matrix + i * n, k, at(of_matrix + i * n, k) + V(states[t * n + i]) * g);
+      }
+      from_later[i] = 0;
+      for (int lane = 0; lane < V::lanes; ++lane) from_later[i] += sum[lane];
+    }
+  }
+  return {by_w, by_inputs};
+}
+
 }  // namespace bench::by_hand

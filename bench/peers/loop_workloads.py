@@ -221,6 +221,16 @@ def common_loops(r):
         a = uniform((10, 10), 250)
         return a @ a.T / f32(10) + numpy.eye(10, dtype=f32), uniform((64, 10), 251), uniform((64, 10), 252)
 
+    def mean_square_state(w, inputs):
+        def step(h, x):
+            h = np.tanh(h @ w + x)
+            return h, h
+
+        return (r.scan(step, np.zeros(128, f32), inputs)[1] ** 2).mean()
+
+    def recurrence():
+        return uniform((128, 128), 260, -0.15, 0.15), uniform((32, 128), 261)
+
     cases = {
         "epidemic_4096": (r.vmap(r.grad(mean_square_infected)), lambda: (rates(4096),)),
         "epidemic_one": (r.grad(mean_square_infected), lambda: (rates(1)[0],)),
@@ -230,6 +240,7 @@ def common_loops(r):
         "ilqr": (ilqr_iteration, trajectory),
         "verlet": (verlet, lambda: (lattice(),)),
         "hmc": (r.vmap(leapfrog, (None, 0, 0)), gaussian),
+        "rnn": (r.grad(mean_square_state, (0, 1)), recurrence),
     }
     return {f"loops/{name}": (step, lambda make=make: tuple(map(r.array, make()))) for name, (step, make) in cases.items()}
 
