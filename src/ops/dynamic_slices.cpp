@@ -4,6 +4,7 @@
 #include "ops/axes.h"
 #include "ops/patterns.h"
 #include "primitive/called.h"
+#include "primitive/writing.h"
 #include "ricci/ops.h"
 #include "ricci/ops/arrangement.h"
 #include "ricci/primitive/raise.h"
@@ -63,7 +64,8 @@ Tensor dynamic_slice(const Tensor& x, const std::vector<Tensor>& start_indices, 
 Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const std::vector<Tensor>& start_indices) {
   const Called as("dynamic_update_slice", x, update);
   const std::vector<Index> part = part_of("dynamic_update_slice", x, start_indices, type_of(update).shape);
-  return part.empty() ? to(clone(update), type_of(x).dtype) : index_put(x, part, update);
+  const Tensor values = converted(update, type_of(x).dtype, "dynamic_update_slice");
+  return part.empty() ? clone(values) : index_put(x, part, values);
 }
 
 }  // namespace ricci::ops

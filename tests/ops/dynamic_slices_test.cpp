@@ -81,6 +81,14 @@ TEST(DynamicSlice, ServesAllSizesInAProgram) {
   expect_values(program({doubles({1, 2, 3, 4, 5, 6}), place(9)})[0], {5, 6});
 }
 
+TEST(DynamicUpdateSlice, RefusesToDropImaginaryPartsWhateverTheSizes) {
+  const Tensor update = rc::zeros({2}, rc::complex64);
+  for (std::int64_t size : {2, 3})
+    expect_error<rc::TypeError>([&] { dynamic_update_slice(rc::ones({size}), update, {0}); },
+                                "dynamic_update_slice: the source c64[2] does not convert to f32, which has no "
+                                "imaginary parts; write real(source)");
+}
+
 TEST(DynamicSlice, SaysWhatDoesNotFit) {
   const Tensor x = table();
   expect_error<rc::ValueError>(
