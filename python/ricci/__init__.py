@@ -63,3 +63,6 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_later, "Ragged"} - {"TYPE_CHECKING"})
+
+
+__all__ = [name for name in __dir__() if not name.startswith("_")]  # `from ricci import *` imports all spaces

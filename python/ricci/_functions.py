@@ -26,7 +26,6 @@ def signature_of(function):
         return _ANY
     text, defaults = forms[0]
     text = re.sub(r"\\(\d+)", r"_defaults[\1]", text)
-    # An argument before one that must be given must be given too, whatever the text says.
     names = {"_defaults": defaults}
     written = compile(f"def {text}: pass", "<signature>", "exec", __future__.annotations.compiler_flag)
     exec(written, names)

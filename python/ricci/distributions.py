@@ -12,6 +12,7 @@ Docs page 15 tells more.
 from dataclasses import dataclass, fields
 from typing import Any
 
+from . import _core
 from ._core import Tensor, _distributions
 
 kl_divergence = _distributions.kl_divergence
@@ -23,8 +24,9 @@ class _Members:
     _plain = ()  # fields that are no Tensors
 
     def __init_subclass__(cls):
-        for name, member in getattr(_distributions, cls.__name__).items():
-            setattr(cls, name, member)
+        if _Members in cls.__bases__:  # a class that is derived from such a class inherits them
+            for name, member in getattr(_distributions, cls.__name__).items():
+                setattr(cls, name, member)
 
     def __post_init__(self):
         for field in fields(self):
@@ -254,15 +256,30 @@ class SoftplusTransform(_Members):
 class _MadeOfOthers:
     """Its members are those for numbers, or for vectors: for the axes of its part's events."""
 
+    def __init_subclass__(cls):
+        if _MadeOfOthers in cls.__bases__:
+            cls._by_event_dims = getattr(_distributions, cls.__name__)
+
     def __getattr__(self, name):
         is_own = name.startswith("_") or name == "event_dims" or name in self.__dataclass_fields__
-        members = {} if is_own else getattr(_distributions, type(self).__name__)[self.event_dims]
+        members = {} if is_own else self._by_event_dims[self.event_dims]
         if name not in members:
             raise AttributeError(f"{type(self).__name__} has no member {name}")
         return members[name].__get__(self)
 
     def __dir__(self):
-        return [*super().__dir__(), *getattr(_distributions, type(self).__name__)[self.event_dims]]
+        return [*super().__dir__(), *self._by_event_dims[self.event_dims]]
+
+    @property
+    def event_dims(self):
+        part = getattr(self, self._part)
+        dims = getattr(part, "event_dims", None)
+        if dims not in (0, 1):
+            raise _core.TypeError(
+                f"{type(self).__name__}: {self._part} must be a distribution, with event_dims 0 or 1, "
+                f"not {type(part).__name__}"
+            )
+        return dims
 
 
 @dataclass
@@ -270,12 +287,9 @@ class MixtureSameFamily(_MadeOfOthers):
     """A class k of a Categorical is drawn, then a number of the k-th component; components are stacked along the last
     batch axis. Samples are constant in the parameters."""
 
+    _part = "component_distribution"
     mixture_distribution: Categorical
     component_distribution: Any
-
-    @property
-    def event_dims(self):
-        return self.component_distribution.event_dims
 
 
 @dataclass
@@ -283,16 +297,14 @@ class TransformedDistribution(_MadeOfOthers):
     """What a transform, or several, applied one after the other, make of numbers of base_dist. A transform of your own
     is a dataclass with the methods of AffineTransform."""
 
+    _part = "base_dist"
     base_dist: Any
     transforms: Any
 
     @property
-    def event_dims(self):
-        return self.base_dist.event_dims
-
-    @property
     def _all(self):
-        return tuple(self.transforms) if isinstance(self.transforms, (tuple, list)) else (self.transforms,)
+        some = tuple(self.transforms) if isinstance(self.transforms, (tuple, list)) else (self.transforms,)
+        return some or (AffineTransform(0, 1),)  # which changes nothing
 
     @property
     def _last(self):

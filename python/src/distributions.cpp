@@ -292,35 +292,37 @@ void add_transform(nb::module_& m) {
   m.attr(name_of<T>) = Members([](nb::handle object) { return from<T>(object); }).of_transform();
 }
 
+/// Whether an object is of the class of this name, or of one that is derived from it.
+template <class D>
+bool is(nb::handle object) {
+  return nb::isinstance(object, nb::module_::import_("ricci.distributions").attr(name_of<D>));
+}
 /// kl_divergence of these two kinds, if the objects are of them.
 template <class P, class Q>
-bool divergence(nb::handle p, nb::handle q, const std::string& p_name, const std::string& q_name, Tensor& into) {
-  if (p_name != name_of<P> || q_name != name_of<Q>) return false;
+bool divergence(nb::handle p, nb::handle q, Tensor& into) {
+  if (!is<P>(p) || !is<Q>(q)) return false;
   into = kl_divergence(from<P>(p), from<Q>(q));
   return true;
 }
 template <class... D>
-bool divergence_of_one_kind(nb::handle p, nb::handle q, const std::string& p_name, const std::string& q_name,
-                            Tensor& into) {
-  return (divergence<D, D>(p, q, p_name, q_name, into) || ...);
+bool divergence_of_one_kind(nb::handle p, nb::handle q, Tensor& into) {
+  return (divergence<D, D>(p, q, into) || ...);
 }
 Tensor kl_divergence_of(nb::handle p, nb::handle q) {
-  const auto name = [](nb::handle o) { return nb::cast<std::string>(o.type().attr("__name__")); };
-  const std::string p_name = name(p), q_name = name(q);
   Tensor found;
   const bool is_known =
       divergence_of_one_kind<Normal, LogNormal, HalfNormal, Laplace, Cauchy, Gumbel, Exponential, Gamma, Uniform, Beta,
                              VonMises, Bernoulli, Binomial, Poisson, Categorical, MultivariateNormal, Dirichlet>(
-          p, q, p_name, q_name, found) ||
-      divergence<Uniform, Normal>(p, q, p_name, q_name, found) ||
-      divergence<Laplace, Normal>(p, q, p_name, q_name, found) ||
-      divergence<Exponential, Normal>(p, q, p_name, q_name, found) ||
-      divergence<Exponential, Gamma>(p, q, p_name, q_name, found) ||
-      divergence<Gamma, Exponential>(p, q, p_name, q_name, found) ||
-      divergence<Gamma, Normal>(p, q, p_name, q_name, found) || divergence<Beta, Normal>(p, q, p_name, q_name, found);
-  if (!is_known)
-    throw NotImplementedError("kl_divergence: there is no closed form for " + p_name + " and " + q_name +
+          p, q, found) ||
+      divergence<Uniform, Normal>(p, q, found) || divergence<Laplace, Normal>(p, q, found) ||
+      divergence<Exponential, Normal>(p, q, found) || divergence<Exponential, Gamma>(p, q, found) ||
+      divergence<Gamma, Exponential>(p, q, found) || divergence<Gamma, Normal>(p, q, found) ||
+      divergence<Beta, Normal>(p, q, found);
+  if (!is_known) {
+    const auto name = [](nb::handle o) { return std::string(nb::inst_name(o).c_str()); };
+    throw NotImplementedError("kl_divergence: there is no closed form for " + name(p) + " and " + name(q) +
                               "; take the mean of p.log_prob(x) - q.log_prob(x) over samples x of p");
+  }
   return found;
 }
 

@@ -95,7 +95,12 @@ Vmapped vmap(nb::object f, nb::handle in_dims, nb::handle out_dims, nb::handle r
 }  // namespace
 
 void make_vmap(nb::module_& m) {
-  nb::class_<RaggedMark>(m, "RaggedMark").def("__repr__", [](const RaggedMark&) { return "ricci.ragged"; });
+  nb::class_<RaggedMark>(m, "RaggedMark")
+      .def("__repr__", [](const RaggedMark&) { return "ricci.ragged"; })
+      .def("__reduce__", [](const RaggedMark&) {
+        return nb::make_tuple(nb::module_::import_("ricci._functions").attr("named"),
+                              nb::make_tuple("ricci", "ragged"));
+      });
   m.attr("ragged") = nb::cast(RaggedMark());
   nb::class_<Vmapped> c(m, "Vmapped", nb::type_slots(holds<&Vmapped::f>()));
   c.def("__call__", &Vmapped::operator());

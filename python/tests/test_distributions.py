@@ -3,6 +3,7 @@
 import math
 import pickle
 import re
+from dataclasses import dataclass
 
 import pytest
 
@@ -85,8 +86,60 @@ def test_numbers_are_parameters_with_derivatives():
 
 def test_divergences():
     assert rd.kl_divergence(rd.Normal(0.0, 1.0), rd.Normal(1.0, 1.0)).item() == 0.5
-    with pytest.raises(rc.NotImplementedError, match="no closed form for Weibull and Normal"):
+    with pytest.raises(rc.NotImplementedError, match="no closed form for ricci.distributions.Weibull and ricci.dist"):
         rd.kl_divergence(rd.Weibull(1.0, 1.0), rd.Normal(0.0, 1.0))
+
+
+def test_divergences_are_of_our_classes_and_what_is_derived_from_them():
+    class Mine(rd.Normal):
+        pass
+
+    class Normal:
+        loc, scale = 0.0, 1.0
+
+    assert rd.kl_divergence(Mine(0.0, 1.0), rd.Normal(1.0, 1.0)).item() == 0.5
+    with pytest.raises(rc.NotImplementedError, match="no closed form for test_distributions.Normal and ricci.dist"):
+        rd.kl_divergence(Normal(), rd.Normal(0.0, 1.0))
+    with pytest.raises(rc.NotImplementedError, match="no closed form for int and int"):
+        rd.kl_divergence(3, 4)
+
+
+def test_a_derived_class_has_the_members_of_its_base():
+    class Mine(rd.Normal):
+        def entropy(self):
+            return 7
+
+    @dataclass
+    class Shifted(rd.Normal):
+        by: rc.Tensor = 0
+
+        def log_prob(self, value):
+            return super().log_prob(value - self.by)
+
+    @dataclass
+    class Gamma(rd.MixtureSameFamily):  # the name of another class
+        pass
+
+    class Price(rd.TransformedDistribution):
+        pass
+
+    mine, shifted = Mine(0.0, 1.0), Shifted(0.0, 1.0, 2.0)
+    assert equal(mine.log_prob(0.5), rd.Normal(0.0, 1.0).log_prob(0.5)) and mine.entropy() == 7
+    assert equal(shifted.log_prob(2.5), mine.log_prob(0.5)) and isinstance(shifted.by, rc.Tensor)
+    assert rc.grad(lambda d: d.log_prob(2.5))(shifted).by.item() == 0.5
+    mixture = Gamma(rd.Categorical(rc.tensor([1.0, 3.0])), rd.Normal(rc.tensor([-2.0, 2.0]), 1.0))
+    assert equal(mixture.mean(), rc.tensor(1.0)) and "cdf" in dir(mixture)
+    price = Price(mine, [rd.AffineTransform(1.0, 0.5), rd.ExpTransform()])
+    assert equal(price.log_prob(2.0), rd.LogNormal(1.0, 0.5).log_prob(2.0))
+    with pytest.raises(AttributeError, match="Price has no member entropy"):
+        price.entropy()
+
+
+@pytest.mark.parametrize("none", [(), []])
+def test_without_transforms_a_transformed_distribution_is_its_base(none):
+    same, normal = rd.TransformedDistribution(rd.Normal(1.0, 2.0), none), rd.Normal(1.0, 2.0)
+    assert equal(same.log_prob(0.5), normal.log_prob(0.5)) and equal(same.icdf(0.3), normal.icdf(0.3))
+    assert equal(same.sample(rc.Key(1), (5,)), normal.sample(rc.Key(1), (5,)))
 
 
 def test_made_of_others_have_the_members_of_their_parts():
@@ -109,6 +162,10 @@ def test_bad_parameters_are_named():
         (lambda: rd.Normal(0.0, rc.tensor([1.0, -1.0])).log_prob(0.0), r"scale is -1 at \[1\]; it must be positive"),
         (lambda: rd.Multinomial(2.5, logits=rc.zeros(2)).mean(), "total_count must be an int, not float"),
         (lambda: rd.Normal(0.0, 1.0).sample(rc.Key(0), "a"), "sample_shape must be an int or a tuple"),
+        (lambda: rd.MixtureSameFamily(rd.Categorical(rc.ones(2)), 3).log_prob(0.5),
+         "MixtureSameFamily: component_distribution must be a distribution, with event_dims 0 or 1, not int"),
+        (lambda: rd.TransformedDistribution(None, rd.ExpTransform()).mean(),
+         "TransformedDistribution: base_dist must be a distribution, with event_dims 0 or 1, not NoneType"),
     ):
         with pytest.raises(rc.Error, match=words):
             make()

@@ -113,6 +113,13 @@ def test_a_function_that_is_transformed_where_it_is_defined_is_pickled_by_name()
     assert inner.__wrapped__ is doubled
 
 
+def test_a_function_with_ragged_results_is_pickled():
+    again = pickle.loads(pickle.dumps(rc.vmap(rc.nonzero, out_dims=rc.ragged)))
+    assert repr(again) == "vmap(nonzero, out_dims=ricci.ragged)"
+    assert again(rc.tensor([[1.0, 0.0], [2.0, 3.0]])).lengths().tolist() == [1, 2]
+    assert pickle.loads(pickle.dumps(rc.ragged)) is rc.ragged
+
+
 def test_what_cannot_be_pickled_says_so():
     with pytest.raises(Exception, match="local object|lambda"):
         pickle.dumps(rc.compile(lambda x: x))
@@ -149,6 +156,18 @@ def test_an_import_loads_no_slow_modules():
     ran = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({PLACE!r}); {code}"],
                          capture_output=True, text=True, check=True)
     assert not slow & set(ran.stdout.split())
+
+
+def test_a_star_imports_all_public_names():
+    code = (
+        "from ricci import *; found = set(globals()); import ricci;"
+        "print(*sorted({n for n in dir(ricci) if n[0] != '_'} ^ {n for n in found if n[0] != '_'}));"
+        "print(linear is ricci.linear, fft is ricci.fft, Ragged is ricci.Ragged, nn, solvers, sparse, linalg, debug)"
+    )
+    ran = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {PLACE!r}); del sys; {code}"],
+                         capture_output=True, text=True, check=True)
+    differences, found = ran.stdout.splitlines()
+    assert differences == "" and found.startswith("True True True <")
 
 
 def test_notebooks_show_tables():
