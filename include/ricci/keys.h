@@ -22,7 +22,7 @@ struct Key {
 
   Tensor data;  // int64 [leading…, 2]
 
-  /// Of several keys those at an index of their first axis: `rc::split(key, 10)[i]`. ValueError if this is one key.
+  /// Of several keys those at an index: `rc::split(key, 10)[i]`. ValueError for a single key, IndexError out of range.
   Key operator[](const Index& index) const;
 
   static auto tree_fields(auto& self) { return std::tie(self.data); }

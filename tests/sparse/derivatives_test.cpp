@@ -179,6 +179,31 @@ TEST(SparseDerivatives, AreOfTheArgumentsThatAreChosen) {
                rc::hessian<1>(product)(x, y), 1e-14);
 }
 
+TEST(SparseDerivatives, OfOneArgumentThatIsATupleOrAPair) {
+  const Tensor x = point(), y = 3 - x;
+  using Pair = std::pair<Tensor, Tensor>;
+  using Tuple = std::tuple<Tensor, Tensor>;
+  const auto product = [](const Tensor& a, const Tensor& b) { return sin(a) * b.roll(1, 0); };
+  const auto of_pair = [&](const Pair& p) { return product(p.first, p.second); };
+  const auto of_tuple = [&](const Tuple& t) { return product(std::get<0>(t), std::get<1>(t)); };
+  const auto by_second = [&](const Tensor& a, const Tuple& t) { return a * of_tuple(t); };
+  const Sparsity expected = rc::jacobian_sparsity(product, rc::argnums<0, 1>, x, y);
+  const Sparsity pattern = rc::jacobian_sparsity(of_tuple, Tuple{x, y});
+  EXPECT_EQ(pattern, expected);
+  EXPECT_EQ(rc::jacobian_sparsity(of_pair, Pair{x, y}), expected);
+  EXPECT_EQ((rc::jacobian_sparsity(by_second, rc::argnums<1>, rc::at_point, x, Tuple{x, y})), expected);
+  const Tensor dense = rc::jacobian<0, 1>(product, rc::color(expected))(x, y).to_dense();
+  expect_equal(rc::jacobian(of_tuple, rc::color(pattern))(Tuple{x, y}).to_dense(), dense);
+  expect_equal(rc::jacobian(of_pair, rc::color(pattern))(Pair{x, y}).to_dense(), dense);
+  const auto loss = [&](const Pair& p) { return square(of_pair(p)).sum(); };
+  const auto loss_of_both = [&](const Tensor& a, const Tensor& b) { return loss({a, b}); };
+  const Sparsity second = rc::hessian_sparsity(loss, Pair{x, y});
+  EXPECT_EQ(second, rc::hessian_sparsity(loss_of_both, rc::argnums<0, 1>, x, y));
+  const rc::Coloring stars = rc::color(second, {.mode = ColorMode::star});
+  const Tensor dense_second = rc::hessian<0, 1>(loss_of_both, stars)(x, y).to_dense();
+  expect_equal(rc::hessian(loss, stars)(Pair{x, y}).to_dense(), dense_second);
+}
+
 TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
   const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(stencil, point()), {.mode = ColorMode::columns});
   expect_error<rc::ValueError>([&] { rc::jacobian(stencil, coloring)(rc::ones({3})); },

@@ -91,6 +91,20 @@ TEST(LoadLeaves, GivesEmptyVectorsTheSizesOfTheNames) {
   expect_values(rc::load_leaves(std::vector<Tensor>(), {{"[0]", number(8)}, {"1", number(9)}})[1], {9});
 }
 
+struct WithKeys {
+  std::vector<rc::Key> keys;  // a Key has no default constructor
+  Tensor weight;
+};
+
+TEST(LoadLeaves, LeavesEmptyVectorsWhoseElementsHaveNoDefaultConstructor) {
+  const WithKeys loaded = rc::load_leaves(WithKeys{{}, number(1)}, {{"weight", number(2)}});
+  EXPECT_TRUE(loaded.keys.empty());
+  expect_values(loaded.weight, {2});
+  const auto named = rc::named_leaves(WithKeys{{rc::Key(7)}, number(2)});
+  const WithKeys filled = rc::load_leaves(WithKeys{{rc::Key(1)}, number(1)}, named);
+  expect_equal(filled.keys[0].data, rc::Key(7).data);
+}
+
 TEST(LoadLeaves, LeavesEmptyVectorsOfWhichNoNameSpeaksAndGapsInThem) {
   EXPECT_TRUE(rc::load_leaves(Deep{}, {{"both[0].bias", number(1)}}).blocks.empty());
   expect_error<rc::ValueError>(

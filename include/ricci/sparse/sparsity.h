@@ -97,7 +97,9 @@ auto of_elements(const Use& use, const F& f, const A&... args) {
   call::check_chosen<Chosen, A...>();
   const auto all = std::tie(args...);
   return [&]<std::size_t... K, std::size_t... J>(std::index_sequence<K...>, std::index_sequence<J...>) {
-    const auto [vector, unravel] = ravel(std::tuple(std::get<Chosen::wrapped[K]>(all)...));
+    // The type is written out: std::tuple(p) of one pair p would be the tuple of its two parts.
+    using Elements = std::tuple<std::tuple_element_t<Chosen::wrapped[K], std::tuple<A...>>...>;
+    const auto [vector, unravel] = ravel(Elements(std::get<Chosen::wrapped[K]>(all)...));
     const auto of_vector = [&, &unravel = unravel](const Tensor& elements) {
       auto chosen = unravel(elements);
       const auto argument = [&]<std::size_t j>() -> std::tuple_element_t<j, std::tuple<A...>> {
