@@ -1,14 +1,23 @@
 // Model predictive control: a motor too weak to lift a pendulum at once swings it up and holds it. In each turn of the
 // control loop the controller improves a plan of torques by a few steps of iterative LQR: it follows the plan through
 // the model, linearises the model along the way, and solves the linear problem by Riccati's recursion. The controller,
-// loops included, is exported as text in C that needs nothing of this library. The program prints where the pendulum
-// is, and fails unless that is upright at the end.
+// loops included, is exported as text in C that needs nothing of this library. Where there is a C compiler, the text is
+// compiled and gives the torque of each turn too. The program prints where the pendulum is, and fails unless that is
+// upright at the end and both torques agree.
+#include <dlfcn.h>
 #include <ricci/ricci.h>
 
+#include <array>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <numbers>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -82,26 +91,71 @@ std::pair<Tensor, Tensor> control(const Tensor& state, const Tensor& plan) {
   return {better[0], rc::cat({better.slice(0, 1, horizon), better.slice(0, horizon - 1, horizon)}, 0)};
 }
 
+/// A new folder, which goes with this object: two programs that run at once have two.
+struct Folder {
+  std::string path = (std::filesystem::temp_directory_path() / "pendulum_control_XXXXXX").string();
+
+  Folder() {
+    if (!mkdtemp(path.data())) throw std::runtime_error("no folder can be made as " + path);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+using InC = int(const double* state, const double* plan, double* u, double* next);
+
+/// The exported text, compiled and loaded; null if there is no C compiler.
+InC* compiled_in_c(const std::string& folder) {
+  if (std::system("cc --version > /dev/null 2>&1") != 0) return nullptr;
+  std::ofstream(folder + "/call.c") << "#include \"pendulum_controller.h\"\n"
+                                       "static _Alignas(64) char workspace[PENDULUM_CONTROLLER_WORKSPACE_BYTES + 1];\n"
+                                       "int call(const double *state, const double *plan, double *u, double *next) {\n"
+                                       "  return pendulum_controller(state, plan, u, next, workspace);\n"
+                                       "}\n";
+  const std::string command = "cd '" + folder + "' && cc -O1 -ffp-contract=off -shared -fPIC -o controller.so "
+                                                "call.c pendulum_controller.c -lm";
+  if (std::system(command.c_str()) != 0) throw std::runtime_error("the C compiler refuses the controller");
+  void* library = dlopen((folder + "/controller.so").c_str(), RTLD_NOW);
+  if (!library) throw std::runtime_error(dlerror());
+  return reinterpret_cast<InC*>(dlsym(library, "call"));
+}
+
 }  // namespace
 
 int main() try {  // quick as it is: `--quick` changes nothing
   const auto controller = rc::compile(control);
   Tensor state = rc::tensor({pi, 0.}, rc::float64), plan = 0.1 * rc::ones({horizon}, rc::float64);
-  const auto folder = std::filesystem::temp_directory_path();
-  const std::string path = (folder / "pendulum_controller").string();
+  const Folder folder;
+  const std::string path = folder.path + "/pendulum_controller";
   rc::export_object(controller, path, {.target = "c"}, state, plan);
   std::printf("the controller in C: %ju bytes\n", static_cast<std::uintmax_t>(std::filesystem::file_size(path + ".c")));
-  for (const char* ending : {".c", ".h", ".hpp"}) std::filesystem::remove(path + ending);
+  InC* const in_c = compiled_in_c(folder.path);
 
+  double difference = 0;
   for (std::int64_t turn = 0; turn < turns; ++turn) {
     const auto [u, next] = controller(state, plan);
+    if (in_c) {
+      double torque = 0;
+      std::array<double, horizon> next_in_c{};
+      if (in_c(state.data<double>(), plan.data<double>(), &torque, next_in_c.data()) != 0)
+        throw std::runtime_error("the controller in C fails");
+      difference += std::abs(torque - u.item<double>());
+    }
     state = moved(state, u);
     plan = next;
     if (turn % 20 == 19)
       std::printf("after %4.1f s: %6.3f from upright, %6.3f a second\n", static_cast<double>(turn + 1) * seconds,
                   state[0].item<double>(), state[1].item<double>());
   }
-  return (abs(sin(state[0] / 2)) + abs(state[1])).item<double>() < 0.05 ? 0 : 1;
+  if (in_c) std::printf("torques in C: in total the same but for %.0e\n", difference);
+  else std::puts("torques in C: not computed, there is no C compiler `cc`");
+  // C's sin and tanh round another way, and each turn's loops carry that on.
+  const bool agrees = difference < 1e-6, is_upright = (abs(sin(state[0] / 2)) + abs(state[1])).item<double>() < 0.05;
+  return agrees && is_upright ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "pendulum_control: %s\n", error.what());
   return 1;

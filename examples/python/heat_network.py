@@ -75,7 +75,8 @@ def main(is_quick):
     found = rc.vmap(u, in_dims=(None, 0, 0))(network, t, x)
     error = (found - (-A * math.pi**2 * t).exp() * (math.pi * x).sin()).abs().amax().item()
     print(f"loss after {steps} steps: {value.item():.1e}, greatest error: {error:.1e}")
-    return 0 if error < (1e-2 if is_quick else 1e-3) else 1
+    # With keys 0 to 4 the error is 0.4e-3 to 1.9e-3, 2e-3 to 10e-3 if quick; without training it is 0.4.
+    return 0 if error < (3e-2 if is_quick else 5e-3) else 1
 
 
 if __name__ == "__main__":

@@ -55,12 +55,18 @@ def test_the_eight_schools_have_the_posterior_of_the_cpp_ones(source):
     assert np.abs(np.array(ours) - np.array(theirs)).max() < 0.25 and np.shape(ours) == (8, 2)
 
 
-@pytest.mark.parametrize("name", ["heat_network", "pendulum_control"])
-def test_it_gives_what_the_cpp_one_gives(source, name):
+@pytest.mark.parametrize(
+    "name, rtol, atol",
+    [
+        ("heat_network", 0.2, 0),  # two digits are printed, of numbers near 1e-3
+        ("pendulum_control", 0, 0.002),  # three digits behind the point
+    ],
+)
+def test_it_gives_what_the_cpp_one_gives(source, name, rtol, atol):
     program = source / "build/release/examples" / name
     if not program.exists():
         pytest.skip("needs the examples")
     run = lambda *command: subprocess.run([*command, "--quick"], capture_output=True, text=True, check=True).stdout
     numbers = lambda text: [float(word) for word in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", text)]
     ours, theirs = numbers(run(sys.executable, source / f"examples/python/{name}.py")), numbers(run(program))
-    assert len(ours) == len(theirs) > 0 and np.allclose(ours, theirs, rtol=0.2, atol=0.01)
+    assert len(ours) == len(theirs) > 0 and np.allclose(ours, theirs, rtol=rtol, atol=atol)
