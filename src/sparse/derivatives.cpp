@@ -1,9 +1,11 @@
 // Compressed derivatives: directions that add the columns, or rows, of one color; one gather takes the sums apart.
 #include "ricci/sparse/derivatives.h"
 
-#include <algorithm>
+#include <map>
 
 #include "primitive/interpreter.h"
+#include "program/program.h"
+#include "program/running.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/transforms.h"
@@ -29,16 +31,8 @@ void require_size(const char* call, const char* what, const Tensor& x, std::int6
                     "; find the pattern of this function at arguments of these shapes");
 }
 
-}  // namespace
-
-Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
+Sparse by_colors(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
   const Sparsity& sparsity = coloring.sparsity();
-  require_size("jacobian", "argument", x, sparsity.columns());
-  if (recorder_of_everything()) {  // what is found out here is found once, and kept with the program
-    constexpr std::int64_t few = 64;
-    if (auto values = propagated(f, x, sparsity, std::max(few, 4 * coloring.colors()), where))
-      return {sparsity, std::move(*values)};
-  }
   std::vector<Tensor> products;
   if (coloring.column_colors() > 0) {
     const auto along = [&](const Tensor& direction) { return jvp(f, x, direction, where).second; };
@@ -64,6 +58,32 @@ Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& col
     all = cat({all, solve(sums, index_select(all, 0, shown(coloring.sums())), coloring.system())}, 0);
   }
   return {sparsity, index_select(all, 0, shown(coloring.places()))};
+}
+
+/// What the recorded function gives. An array among the captured tensors is one that the function made of numbers (what
+/// is from outside belongs to the recording around): it is made anew, as the function does.
+Tensor run_again(const Program& recorded, const Tensor& x) {
+  std::map<Variable, ValueRef> arrays;
+  for (const Capture& c : recorded.body().captures)
+    if (const ValueRef& value = value_of(c.tensor); value->kind == ValueKind::array) arrays.emplace(c.variable, value);
+  return run_program(recorded, {&x, 1}, [&](const Equation& e, Tensors& operands, const auto& compute) {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (const auto made = arrays.find(e.inputs[i]); made != arrays.end()) operands[i] = wrap(made->second);
+    compute();
+  })[0];
+}
+
+}  // namespace
+
+Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
+  require_size("jacobian", "argument", x, coloring.sparsity().columns());
+  if (!recorder_of_everything()) return by_colors(f, x, coloring, where);
+  // What is found out here is found once, and kept with the program. f runs once; its recording can run again.
+  const Program recorded = runs::trace(call::any_function<Tensor, Tensor>(f), call::any_list(Tensor(x)), where);
+  const auto again = [&](const Tensor& v) { return run_again(recorded, v); };
+  if (is_plain(recorded))
+    if (auto values = propagated(again, x, coloring, where)) return {coloring.sparsity(), std::move(*values)};
+  return by_colors(again, x, coloring, where);
 }
 
 Sparse hessian_of(const VectorFunction& loss, const Tensor& x, const Coloring& coloring, where_t where) {

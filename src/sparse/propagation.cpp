@@ -55,22 +55,36 @@ Tensor number_of(double value, DType dtype) {
   return to(tensor(value, float64), dtype);
 }
 
+/// Requires: the value is real, whatever its type.
+double real_number(const ValueRef& value) {
+  const AtLevel outside(nullptr);
+  return to(wrap(value), float64).item<double>();
+}
+
 /// A view that changes nothing would still stand between loops.
 Tensor as_vector(const Tensor& x) { return x.dim() == 1 ? x : flatten(x); }
 
 Tensor in_type(const Tensor& x, const Type& type) { return x.dtype() == type.dtype ? x : to(x, type.dtype); }
 
+/// What may still be spent: numbers that a call computes, and equations, which take a compiler time and memory. A value
+/// may have so many terms: those of numbers cost a call nothing, but time and memory here.
+struct Budget {
+  std::int64_t numbers, equations;
+  std::int64_t terms;
+  bool is_spent() const { return numbers < 0 || equations < 0; }
+};
+
 /// Who reads the outputs: their nonzeros, or further operations.
 enum class Outputs : bool { are_gathered, are_read };
 std::optional<std::vector<Propagated>> run(const Program& program, const std::vector<Propagated>& inputs,
-                                           Outputs outputs, std::int64_t most);
+                                           Outputs outputs, Budget& budget);
 
 /// One operation on values, some of them tangents.
-class Pushed {
+class Propagation {
  public:
   /// `as_lists`: nothing but moves follows, so that elements are best moved once, at the end.
-  Pushed(Op op, const std::vector<const Propagated*>& operands, const Type& result, bool as_lists, std::int64_t most)
-      : op_(op), x_(operands), type_(result), as_lists_(as_lists), most_(most) {}
+  Propagation(Op op, const std::vector<const Propagated*>& operands, const Type& result, bool as_lists, Budget& budget)
+      : op_(op), x_(operands), type_(result), as_lists_(as_lists), budget_(budget) {}
 
   /// The terms of the result; none where there is no rule.
   std::optional<std::vector<Term>> terms() {
@@ -106,7 +120,7 @@ class Pushed {
   /// The operation with these coefficients in the place of tangents; null: zero there.
   Term applied(Numbers columns, Numbers rows, const std::vector<const Term*>& of) const {
     Term term{.columns = std::move(columns), .rows = std::move(rows)};
-    bool is_number = true;
+    bool is_number = !is_complex(type_.dtype);  // a number is real
     for (std::size_t i = 0; i < x_.size(); ++i)
       is_number = is_number &&
                   (x_[i]->is_tangent ? !of[i] || of[i]->number : x_[i]->is_constant && x_[i]->type.rank() == 0);
@@ -116,7 +130,7 @@ class Pushed {
         numbers.push_back(x_[i]->is_tangent ? value_of(number_of(of[i] ? *of[i]->number : 0, x_[i]->type.dtype))
                                             : x_[i]->known);
       const AtLevel outside(nullptr);
-      term.number = to(wrap(evaluate(op_, numbers)[0]), float64).item<double>();
+      term.number = real_number(evaluate(op_, numbers)[0]);
       return term;
     }
     std::vector<Tensor> inputs;
@@ -213,7 +227,11 @@ class Pushed {
     const auto moves = moves_of(op_, operands, {type_});
     if (!moves) return std::nullopt;
     const std::vector<ElementSource>& sources = (*moves)[0];
-    if (x_.size() == 1 && x_[0]->type.shape == type_.shape && is_in_place(sources)) return x_[0]->terms;
+    if (x_.size() == 1 && x_[0]->type.shape == type_.shape && is_in_place(sources)) {
+      std::vector<Term> terms = x_[0]->terms;
+      for (Term& term : terms) convert(term);
+      return terms;
+    }
     const unsigned moving = op_.rules->moves_elements(op_.parameters);
     std::size_t count = 0;
     std::vector<Term> terms;
@@ -227,7 +245,7 @@ class Pushed {
             const auto [k, from] = sources[at(element)];
             return k == static_cast<int>(i) ? from : none;
           });
-        if (list) terms.push_back(std::move(*list));
+        if (list) convert(terms.emplace_back(std::move(*list)));
         else if (term.rows) return std::nullopt;
         else of[i].push_back(&term);
       }
@@ -245,7 +263,10 @@ class Pushed {
         is_number = is_number && own[t]->number && (!term.number || *term.number == *own[t]->number);
         if (is_number) term.number = own[t]->number;
       }
-      if (is_number) continue;
+      if (is_number) {
+        convert(term);
+        continue;
+      }
       term.number = {};
       std::vector<Tensor> inputs;
       for (std::size_t i = 0; i < x_.size(); ++i)
@@ -255,6 +276,12 @@ class Pushed {
       term.coefficient = in_type(apply_all(op_, inputs)[0], type_);
     }
     return terms;
+  }
+
+  /// To the element type of the result. A number is real, so that it stays one.
+  void convert(Term& term) const {
+    if (!term.number) term.coefficient = in_type(term.coefficient, type_);
+    else term.number = real_number(value_of(number_of(*term.number, type_.dtype)));
   }
 
   static bool is_in_place(const std::vector<ElementSource>& sources) {
@@ -365,7 +392,7 @@ class Pushed {
     const Program simpler =
         runs::trace(call::any_function<Tensor, Tensor, Tensor>(sums),
                     call::any_list(alone(x_[0]->type), alone(x_[1]->type)), where_t::current());
-    auto found = run(simpler, {*x_[0], *x_[1]}, Outputs::are_read, most_);
+    auto found = run(simpler, {*x_[0], *x_[1]}, Outputs::are_read, budget_);
     return found ? std::optional(std::move((*found)[0].terms)) : std::nullopt;
   }
 
@@ -382,7 +409,7 @@ class Pushed {
   const std::vector<const Propagated*>& x_;
   const Type& type_;
   const bool as_lists_;
-  const std::int64_t most_;
+  Budget& budget_;
 };
 
 /// The values of an operation on known ones; none where it fails.
@@ -406,30 +433,91 @@ bool is_plain(const ProgramBody& body) {
   });
 }
 
-/// By variable, whether its elements are only moved, added and multiplied by numbers on their way to the outputs.
-std::vector<bool> only_moved(const Program& program, const std::vector<Propagated>& inputs) {
-  const ProgramBody& body = program.body();
-  std::vector<bool> is_tangent(body.types.size()), only(body.types.size(), true);
+/// By variable, whether it depends on an input that is a tangent.
+std::vector<bool> tangents_of(const ProgramBody& body, const std::vector<Propagated>& inputs) {
+  std::vector<bool> is_tangent(body.types.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) is_tangent[at(body.inputs[i])] = inputs[i].is_tangent;
   for (const Equation& e : body.equations)
     if (std::ranges::any_of(e.inputs, [&](Variable v) { return is_tangent[at(v)]; }))
       for (const Variable v : e.outputs) is_tangent[at(v)] = true;
+  return is_tangent;
+}
+
+/// By variable, whether its elements are only moved, added and multiplied by numbers on their way to the outputs.
+std::vector<bool> only_moved(const Program& program, const std::vector<Propagated>& inputs) {
+  const ProgramBody& body = program.body();
+  const std::vector<bool> is_tangent = tangents_of(body, inputs);
+  std::vector<bool> only(body.types.size(), true);
   for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
     const Shape shape = type_of_variable(program, e->outputs[0]).shape;
     const bool is_linear = e->rules->kind == Kind::elementwise && std::ranges::all_of(e->inputs, [&](Variable v) {
       const Shape of = type_of_variable(program, v).shape;
       return is_tangent[at(v)] ? of == shape : of.empty();
     });
-    const bool moves = e->rules->is_view || e->rules->moves_elements || is_linear;
+    // A view that shows elements more than once makes one nonzero several, which a list cannot.
+    const bool is_view = e->rules->is_view && numel(type_of_variable(program, e->inputs[0])) >= shape.numel().raw();
+    const bool moves = is_view || e->rules->moves_elements || is_linear;
     for (const Variable v : e->inputs)
       only[at(v)] = only[at(v)] && moves && std::ranges::all_of(e->outputs, [&](Variable y) { return only[at(y)]; });
   }
   return only;
 }
 
-/// What the program's outputs are made of; none where there is no rule for an operation.
+/// What so many directions through the program cost, or as many reverse passes.
+Budget cost_of_directions(const Program& program, const std::vector<Propagated>& inputs, std::int64_t directions) {
+  constexpr std::int64_t few_numbers = 1024, few_equations = 8192, few_terms = 64, equations_each = 16;
+  const ProgramBody& body = program.body();
+  const std::vector<bool> is_tangent = tangents_of(body, inputs);
+  const auto elements = [&](Variable v) { return numel(type_of_variable(program, v)); };
+  std::int64_t numbers = 0, equations = 0;
+  for (const Equation& e : body.equations) {
+    if (e.rules->is_view || std::ranges::none_of(e.outputs, [&](Variable v) { return is_tangent[at(v)]; })) continue;
+    std::int64_t own = 0;  // a sum reads more than it gives, a product of matrices multiplies more than it reads
+    for (const Variable v : e.inputs) own = std::max(own, elements(v));
+    for (const Variable v : e.outputs) own = std::max(own, elements(v));
+    if (const auto matrices = Facts<ProductAxesOf>::of(*e.rules); matrices && !matrices(e.parameters.get()).is_outer)
+      own = std::max(own, elements(e.outputs[0]) * type_of_variable(program, e.inputs[0]).shape.back().raw());
+    numbers += own;
+    ++equations;
+  }
+  return {.numbers = std::max(few_numbers, directions * numbers),
+          .equations = std::max(few_equations, equations_each * equations),
+          .terms = std::max(few_terms, directions)};
+}
+
+/// Spends what the terms of an operation's result cost.
+void spend(Budget& budget, const std::vector<Term>& terms) {
+  for (const Term& term : terms) {
+    if (term.number) continue;
+    budget.numbers -= std::ssize(*term.columns);
+    --budget.equations;
+  }
+}
+
+/// The fewest numbers that an elementwise result may have: the terms of an operand do not become fewer.
+std::int64_t fewest_numbers(const std::vector<const Propagated*>& operands, const Type& result) {
+  std::int64_t most = 0;
+  for (const Propagated* x : operands) {
+    std::int64_t own = 0;
+    for (const Term& term : x->terms)
+      if (!term.number) own += term.rows ? std::ssize(*term.columns) : numel(result);
+    most = std::max(most, own);
+  }
+  return most;
+}
+
+/// By variable, the number of the last equation that reads it; all of them for an output.
+std::vector<std::size_t> last_uses(const ProgramBody& body) {
+  std::vector<std::size_t> last(body.types.size());
+  for (std::size_t e = 0; e < body.equations.size(); ++e)
+    for (const Variable v : body.equations[e].inputs) last[at(v)] = e;
+  for (const Variable v : body.outputs) last[at(v)] = body.equations.size();
+  return last;
+}
+
+/// What the program's outputs are made of; none where there is no rule for an operation, or the budget is spent.
 std::optional<std::vector<Propagated>> run(const Program& program, const std::vector<Propagated>& inputs,
-                                           Outputs outputs, std::int64_t most) {
+                                           Outputs outputs, Budget& budget) {
   const ProgramBody& body = program.body();
   if (!is_plain(body)) return std::nullopt;
   std::vector<Propagated> values(body.types.size());
@@ -450,7 +538,9 @@ std::optional<std::vector<Propagated>> run(const Program& program, const std::ve
   }
   std::vector<bool> as_lists(body.types.size());
   if (outputs == Outputs::are_gathered) as_lists = only_moved(program, inputs);
-  for (const Equation& e : body.equations) {
+  const std::vector<std::size_t> last = last_uses(body);
+  for (std::size_t number = 0; number < body.equations.size(); ++number) {
+    const Equation& e = body.equations[number];
     allow_interruption();
     const OwnedParameters parameters = parameters_in_call(e, program.shared_call_sizes());
     const Op op{e.rules, parameters.get()};
@@ -464,10 +554,16 @@ std::optional<std::vector<Propagated>> run(const Program& program, const std::ve
     if (is_tangent) {
       if (e.outputs.size() != 1) return std::nullopt;
       Propagated& result = values[at(e.outputs[0])];
-      auto terms = Pushed(op, operands, result.type, as_lists[at(e.outputs[0])], most).terms();
-      if (!terms || std::ssize(*terms) > most) return std::nullopt;
+      if (e.rules->kind == Kind::elementwise && fewest_numbers(operands, result.type) > budget.numbers)
+        return std::nullopt;
+      auto terms = Propagation(op, operands, result.type, as_lists[at(e.outputs[0])], budget).terms();
+      if (!terms || std::ssize(*terms) > budget.terms) return std::nullopt;
+      if (!e.rules->is_view) spend(budget, *terms);
+      if (budget.is_spent()) return std::nullopt;
       result.is_tangent = true;
       result.terms = std::move(*terms);
+      for (const Variable v : e.inputs)
+        if (last[at(v)] == number) values[at(v)].terms.clear();
       continue;
     }
     std::vector<Tensor> tensors;
@@ -613,8 +709,10 @@ Tensor gathered(const Propagated& y, const Sparsity& sparsity) {
 
 }  // namespace
 
-std::optional<Tensor> propagated(const VectorFunction& f, const Tensor& x, const Sparsity& sparsity, std::int64_t most,
-                                 where_t where) {
+bool is_plain(const Program& program) { return is_plain(program.body()); }
+
+std::optional<Tensor> propagated(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
+  const Sparsity& sparsity = coloring.sparsity();
   const Program program = tangent_program("jacobian", f, x, sparsity.columns(), where);
   std::vector<std::int32_t> own(at(sparsity.columns()));
   std::iota(own.begin(), own.end(), 0);
@@ -622,7 +720,9 @@ std::optional<Tensor> propagated(const VectorFunction& f, const Tensor& x, const
   point.tensor = x;
   direction.is_tangent = true;
   direction.terms.push_back({.columns = shared(std::move(own)), .number = 1});
-  const auto found = run(program, {point, direction}, Outputs::are_gathered, most);
+  const std::vector<Propagated> inputs{point, direction};
+  Budget budget = cost_of_directions(program, inputs, coloring.colors());
+  const auto found = run(program, inputs, Outputs::are_gathered, budget);
   if (!found) return std::nullopt;
   const Propagated& y = (*found)[0];
   if (numel(y.type) != sparsity.rows() || !is_floating(y.type.dtype)) return std::nullopt;

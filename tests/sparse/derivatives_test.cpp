@@ -4,12 +4,16 @@
 #include <ricci/ricci.h>
 #include <ricci/sparse.h>
 
+#include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <random>
 #include <sstream>
 #include <string>
 
+#include "program/program.h"
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
 
@@ -141,6 +145,125 @@ TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownAreZeroWhereThePatternHasMo
   EXPECT_EQ(written_down(none, x).values.numel(), 0);
 }
 
+/// Numbers that the equations of a derivative's recording give, together; a view gives none.
+template <class F>
+std::int64_t numbers_of(const F& derivative, const Tensor& x) {
+  const auto values = [&](const Tensor& at) { return derivative(at).values; };
+  rc::Program program = rc::trace(values)(x).simplified();
+  if (const auto& symbols = program.body().symbols)
+    program = program.in_call(std::make_shared<const rc::CallSizes>(symbols, std::vector<rc::Size>{x.numel()}));
+  std::int64_t numbers = 0;
+  for (const rc::Equation& e : program.body().equations)
+    for (const rc::Variable v : e.outputs)
+      if (!e.rules->is_view) numbers += type_of_variable(program, v).shape.numel().raw();
+  return numbers;
+}
+
+/// Nonzeros of a long row would go through each further operation on a few numbers: one reverse pass computes less.
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownComputeNoMoreThanDirectionsDo) {
+  const auto summed_first = [](const Tensor& x) {
+    Tensor s = x.view({30, 100}).sum(1);
+    for (int i = 0; i < 30; ++i) s = sin(s) * 0.5 + s * 0.5;
+    return s;
+  };
+  const Tensor in = rc::ones({60, 8}, rc::float64) * 0.1, middle = rc::ones({60, 60}, rc::float64) * 0.01;
+  const auto network = [&](const Tensor& x) {
+    return matmul(middle, tanh(matmul(middle, tanh(matmul(in, x))))).sum().view({1});
+  };
+  const auto check = [](const auto& f, const Tensor& x, std::int64_t most) {
+    const auto jacobian = rc::jacobian(f, rc::color(rc::jacobian_sparsity(f, x)));
+    EXPECT_EQ(jacobian.coloring.colors(), 1);
+    EXPECT_LT(numbers_of(jacobian, x), most);
+    expect_close(rc::compile(jacobian)(x).to_dense(), rc::jacrev(f)(x), 1e-13);
+  };
+  check(summed_first, rc::linspace(0, 0.01, 3000, rc::float64), 20'000);  // 270,000 and more as nonzeros
+  check(network, rc::linspace(0, 1, 8, rc::float64), 20'000);             // 60,000 and more
+}
+
+/// Each step of a stencil adds two nonzeros to each row: the equations would grow with the square of the steps.
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownHaveEquationsInProportionToTheFunction) {
+  const Tensor x = rc::linspace(0, 1, 200, rc::float64);
+  const auto equations = [&](int steps) {
+    const auto f = [steps](Tensor v) {
+      for (int k = 0; k < steps; ++k) v = v + 0.1 * sin(v.roll(1, 0) - 2 * v + v.roll(-1, 0));
+      return v;
+    };
+    const auto jacobian = rc::jacobian(f, rc::color(rc::jacobian_sparsity(f, x)));
+    return rc::trace([&](const Tensor& at) { return jacobian(at).values; })(x).equations();
+  };
+  EXPECT_LT(equations(40), 2000U);  // 34,860 as nonzeros
+}
+
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownPassComplexNumbers) {
+  const std::complex<double> i(0, 1);
+  const std::vector<std::function<Tensor(const Tensor&)>> functions = {
+      [i](const Tensor& x) { return rc::to(rc::to(x, rc::complex128) * i * i, rc::float64); },
+      [i](const Tensor& x) { return rc::real(rc::conj(rc::to(x, rc::complex128) * i) * i) * x; },
+      [i](const Tensor& x) { return rc::to((rc::to(x, rc::complex128) * i).sum() * i, rc::float64).view({1}); },
+      [i](const Tensor& x) { return rc::to(rc::to(x.flip(0), rc::complex64) * (2. + i), rc::float32).flip(0); },
+  };
+  for (std::size_t k = 0; k < functions.size(); ++k) {
+    SCOPED_TRACE(k);
+    const auto jacobian = rc::jacobian(functions[k], rc::color(rc::jacobian_sparsity(functions[k], point())));
+    const rc::Sparse found = written_down(jacobian, point()), eager = jacobian(point());
+    EXPECT_EQ(found.dtype(), eager.dtype());
+    expect_close(found.to_dense(), eager.to_dense(), 1e-14);
+    EXPECT_GT(found.values.count_nonzero().item<std::int64_t>(), 0);
+  }
+}
+
+/// A nonzero that is not a number is one of its place alone.
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownKeepFactorsThatAreNoNumbersInTheirPlaces) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const bool is_first : {false, true}) {
+    const auto f = [=](const Tensor& x) {
+      const Tensor of_two = x * 2., of_nan = x.roll(1, 0) * nan;
+      return is_first ? of_nan + of_two : of_two + of_nan;
+    };
+    const auto jacobian = rc::jacobian(f, rc::color(rc::jacobian_sparsity(f, point())));
+    const Tensor found = written_down(jacobian, point()).to_dense();
+    expect_close(found.diagonal(), rc::full({7}, 2., rc::float64), 0);
+    EXPECT_EQ(isnan(found).sum().item<std::int64_t>(), 7);
+    for (std::int64_t i = 0; i < 7; ++i) EXPECT_TRUE(std::isnan(found[i][(i + 6) % 7].item<double>())) << i;
+  }
+}
+
+/// A print stands in it once, whether its nonzeros were found one by one, by directions or by reverse passes.
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownRunThemOnce) {
+  for (const ColorMode mode : {ColorMode::columns, ColorMode::rows})
+    for (const bool prints : {false, true}) {
+      int runs = 0;
+      const auto f = [&](const Tensor& x) {
+        ++runs;
+        if (prints) rc::debug::print("x[0] is {}", x[0]);
+        return x * x.roll(1, 0);
+      };
+      const Tensor x = point(), dense = rc::jacfwd([](const Tensor& v) { return v * v.roll(1, 0); })(x);
+      const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(f, x), {.mode = mode});
+      runs = 0;
+      testing::internal::CaptureStdout();
+      const rc::Program program = rc::trace([&](const Tensor& at) { return rc::jacobian(f, coloring)(at).values; })(x);
+      testing::internal::GetCapturedStdout();
+      EXPECT_EQ(runs, 1);
+      testing::internal::CaptureStdout();
+      const rc::Sparse found{coloring.sparsity(), program({x})[0]};
+      EXPECT_EQ(testing::internal::GetCapturedStdout(), prints ? "x[0] is 0.25\n" : "");
+      expect_close(found.to_dense(), dense, 1e-14);
+    }
+}
+
+/// Such a function has no forward mode.
+TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownTakeReversePassesThroughTheirOwnDerivatives) {
+  const auto f = [](const Tensor& x) {
+    return rc::custom_vjp([](const Tensor& v) { return v * v; },
+                          [](const Tensor& v) { return std::pair{v * v, v}; },
+                          [](const Tensor& v, const Tensor& ct) { return 3 * v * ct; })(x);
+  };
+  const Sparsity diagonal = Sparsity::of_dense(rc::eye(7));
+  const auto jacobian = rc::jacobian(f, rc::color(diagonal, {.mode = ColorMode::rows}));
+  expect_close(rc::compile(jacobian)(point()).values, 3 * point(), 1e-14);
+}
+
 struct Model {
   Tensor scale, shifts;
   int power = 2;
@@ -245,7 +368,7 @@ class RandomFunction {
     std::uint64_t seed;
     std::size_t other;
   };
-  static constexpr unsigned kinds = 21;
+  static constexpr unsigned kinds = 22;
 
   static Tensor places(std::uint64_t seed, std::int64_t count, std::int64_t below) {
     std::vector<std::int64_t> all;
@@ -285,6 +408,7 @@ class RandomFunction {
       case 17: return rc::stack({x.slice(0, 0, 4), y.slice(0, 4, 8)}, 1).view({8});
       case 18: return x.gather(0, argsort(y)) * 0.5;
       case 19: return rc::fori_loop(0, 8, [&](Tensor i, Tensor s) { return s + 0.125 * y.index({i}) * x; }, x);
+      case 20: return rc::real(x * std::complex<double>(0.5, 1) * (y + x * std::complex<double>(0, 0.5)));
       default: return x * floor(y) + rc::sqrt(1 + x * x);
     }
   }

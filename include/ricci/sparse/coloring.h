@@ -12,7 +12,9 @@ enum class ColorMode : std::uint8_t {
   columns,  ///< columns of a color have no row in common: forward mode finds them together
   rows,     ///< rows of a color have no column in common: reverse mode
   star,     ///< of a symmetric matrix: each nonzero, or the one across the diagonal, is alone in its row and color
-  acyclic,  ///< of a symmetric matrix, with fewer colors: nonzeros are found one from another, on trees of two colors
+  /// Of a symmetric matrix, with fewer colors: nonzeros are found one from another, on trees of two colors. Roundings
+  /// add up along a tree, and a NaN spreads.
+  acyclic,
 };
 /// In which order columns get their colors, each the first that is free.
 enum class ColorOrder : std::uint8_t {
@@ -39,7 +41,8 @@ class Coloring {
   /// Where each nonzero stands in the products [column_colors, rows], then [row_colors, columns], then what the system
   /// gives.
   std::span<const std::int64_t> places() const { return data_->places; }
-  /// Of an acyclic coloring: a matrix of ones; its right side is the products at `sums`. Else it has no rows.
+  /// Of an acyclic coloring: the equations of the nonzeros that no product gives alone. Each says which of them add up
+  /// to one element of the products, which `sums` names. Of other colorings: no equations.
   const sparse::Analysis& system() const { return data_->system; }
   std::span<const std::int64_t> sums() const { return data_->sums; }
 
@@ -58,7 +61,9 @@ class Coloring {
 
 /// Colors, as few as the order finds (Gebremedhin, Manne and Pothen, SIAM Review 47, 2005; star coloring by the stars
 /// of two colors, acyclic coloring by their trees: Gebremedhin, Tarafdar, Manne and Pothen, SIAM J. Sci. Comput. 29,
-/// 2007). The time grows as the sum of the squares of the rows' numbers of nonzeros. ValueError for `star` and
+/// 2007). An acyclic coloring finds a nonzero by adding and subtracting products along a tree: its error is at most the
+/// sum of their rounding errors, and a NaN or an infinity spreads along the tree. The others read each nonzero out of
+/// one product. The time grows as the sum of the squares of the rows' numbers of nonzeros. ValueError for `star` and
 /// `acyclic` of a matrix that is not symmetric.
 ///   rc::Coloring coloring = rc::color(pattern, {.mode = rc::ColorMode::columns});
 Coloring color(const Sparsity& sparsity, ColorOptions options = {});

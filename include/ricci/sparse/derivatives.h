@@ -1,5 +1,5 @@
-// Jacobians and Hessians of known pattern: one derivative for each color, and the nonzeros read out of them. Where they
-// are written down, the nonzeros alone.
+// Jacobians and Hessians of known pattern: one derivative for each color, and the nonzeros read out of them. A function
+// that is compiled or traced computes the nonzeros alone, where it can.
 #pragma once
 
 #include "ricci/sparse/coloring.h"
@@ -50,7 +50,8 @@ struct SparseHessian {
 /// pattern has: others are taken for 0. `jacobian<1>(f, coloring)` by the second argument, `jacobian<0, 2>` by the
 /// elements of both, as the pattern of `argnums<0, 2>`. One forward or reverse derivative for each color, all of them
 /// mapped. In a function that is compiled or traced, each value carries its own nonzeros instead, if f is made of
-/// elementwise operations, views, moves, sums and products by what is no derivative. A function like any other: it
+/// elementwise operations, views, moves to places that f itself makes of numbers, sums and products by what is no
+/// derivative, and if these nonzeros are fewer numbers than the colors' derivatives. A function like any other: it
 /// maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where sizes are not those of the pattern.
 ///   auto coloring = rc::color(rc::jacobian_sparsity(f, x));
 ///   rc::Sparse j = rc::jacobian(f, coloring)(x);
