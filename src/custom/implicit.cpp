@@ -19,6 +19,19 @@ AnyTree negated(const AnyTree& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
 }
 
+/// Whether f holds for all elements of a tree.
+template <class F>
+Tensor all_of(const F& f, const AnyTree& x) {
+  Tensor all = ones({}, boolean);
+  AnyTree tree = x;
+  for (const Tensor* leaf : call::walk(tree).leaves)
+    if (leaf->defined()) all = logical_and(all, f(*leaf).all());
+  return all;
+}
+AnyTree zero_where(const Tensor& condition, const AnyTree& x) {
+  return map_leaves([&](const Tensor& t) { return where(condition, 0, t); }, x);
+}
+
 /// The transpose of a linear map, of a tree like `y` that it gives.
 template <class F>
 AnyTree transposed(const F& f, const AnyTree& y) {
@@ -109,7 +122,13 @@ class Root final : public Implicit {
       return solution(name, rule, solve, slope, y);
     };
     const auto tangent = [&](const AnyTree& y) { return solved("tangent_solve", tangent_solve_, y); };
-    const AnyTree adjoint = adjoint_solve_ ? solved("adjoint_solve", *adjoint_solve_, ct) : transposed(tangent, ct);
+    AnyTree adjoint = adjoint_solve_ ? solved("adjoint_solve", *adjoint_solve_, ct) : transposed(tangent, ct);
+    if (adjoint_solve_) {
+      const Tensor idle = is_idle(ct, root, adjoint);
+      adjoint = zero_where(idle, adjoint);
+      // The tangents of this root are NaN too, and second derivatives by the parameters multiply them by the adjoint.
+      root = map_leaves([&](const Tensor& t) { return where(idle, t.detach(), t); }, root);
+    }
     const auto at_root = [&](const Parameters& p) { return ClosedFunction{f_, p}(root); };
     const auto [zero, pullback] = ricci::vjp(at_root, parameters);
     const Parameters found = pullback(negated(adjoint));
@@ -172,7 +191,10 @@ class LinearSolve final : public Implicit {
     const ClosedFunction matvec{matvec_, parameters};
     const auto vecmat = [&](const AnyTree& y) { return transposed(matvec, y); };
     const Closure transpose = close(name, call::any_function<AnyTree, AnyTree>(vecmat), ct);
-    const AnyTree adjoint = run(transpose, ct, transpose_solve_, solve_);
+    AnyTree adjoint = run(transpose, ct, transpose_solve_, solve_);
+    const Tensor idle = is_idle(ct, solution, adjoint);
+    solution = zero_where(idle, solution);
+    adjoint = zero_where(idle, adjoint);
     const auto at_solution = [&](const Parameters& p) { return ClosedFunction{matvec_, p}(solution); };
     Tensors cotangents;
     AnyTree of_b = adjoint;
@@ -213,6 +235,12 @@ class LinearSolve final : public Implicit {
 };
 
 }  // namespace
+
+Tensor is_idle(const AnyTree& ct, const AnyTree& x, const AnyTree& adjoint) {
+  const auto is_zero = [](const Tensor& t) { return t == 0; };
+  const auto is_finite = [](const Tensor& t) { return isfinite(t); };
+  return logical_and(all_of(is_zero, ct), logical_not(logical_and(all_of(is_finite, x), all_of(is_finite, adjoint))));
+}
 
 AnyTree unknown_of(const char* name, const AnyFunction& f, AnyTree x) {
   const tree::Walk walk = call::walk(x);

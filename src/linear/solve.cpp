@@ -53,13 +53,16 @@ struct Direct {
 
 // ── derivatives of solutions: dx = a⁻¹ (db - da x), by the factors of the value ──
 
-/// Which factor of a matrix is known, and whether a or its transpose is solved with.
-enum class By : std::uint8_t { cholesky, lu, lu_of_transpose };
+/// What is known of a matrix: that it is a diagonal or a triangle, or a factor of it, and whether a or its transpose is
+/// solved with.
+enum class By : std::uint8_t { diagonal, lower, upper, cholesky, lu, lu_of_transpose };
 
-/// x with a x = b, or aᵀ x = b, by a factor of a. The derivative is by a and b; the factor follows from a. `pivots` are
-/// those of lu.
+/// x with a x = b, or aᵀ x = b; a is [n] for a diagonal. The derivative is by a and b; the factor follows from a.
+/// `pivots` are those of lu. A diagonal and a triangle have no factor.
 struct SolvedByFactor : Function<SolvedByFactor> {
-  static Tensor forward(const Tensor&, const Tensor& factor, const Tensor& pivots, const Tensor& b, By by) {
+  static Tensor forward(const Tensor& a, const Tensor& factor, const Tensor& pivots, const Tensor& b, By by) {
+    if (by == By::diagonal) return b / a;
+    if (by == By::lower || by == By::upper) return solve_triangular(a, b, by == By::upper);
     if (by == By::cholesky) return cholesky_solve(b, factor);
     return squeeze(lu_solve(factor, pivots, unsqueeze(b, 1), {.adjoint = by == By::lu_of_transpose}), 1);
   }
@@ -70,21 +73,44 @@ struct SolvedByFactor : Function<SolvedByFactor> {
     ctx.save_value(by);
   }
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
-    const By by = ctx.value<By>(0);
-    const Tensor x = ctx.saved(3), adjoint = again(ctx, ct, by == By::lu ? By::lu_of_transpose : By::lu);
-    return {-(by == By::lu_of_transpose ? outer(x, adjoint) : outer(adjoint, x)), {}, {}, adjoint, {}};
+    const auto [x, adjoint] = zero_where_idle(ct, ctx.saved(3), again(ctx, ct, true));
+    return {-of_matrix(adjoint, x, ctx.value<By>(0)), {}, {}, adjoint, {}};
   }
   static Tensor jvp(Context& ctx, const Tensor& change, const Tensor&, const Tensor&, const Tensor& change_of_b, By) {
     const By by = ctx.value<By>(0);
-    const Tensor x = ctx.saved(3), moved = matmul(by == By::lu_of_transpose ? mT(change) : change, x);
-    return again(ctx, change_of_b - moved, by);
+    const Tensor x = ctx.saved(3);
+    return again(ctx, change_of_b - product(change, x, by), false);
   }
   static constexpr bool generate_vmap_rule = true;
 
  private:
-  static Tensor again(Context& ctx, const Tensor& b, By by) {
-    const bool is_symmetric = ctx.value<By>(0) == By::cholesky;
-    return apply(ctx.saved(0), ctx.saved(1), ctx.saved(2), b, is_symmetric ? By::cholesky : by);
+  static Tensor product(const Tensor& a, const Tensor& x, By by) {
+    switch (by) {
+      case By::diagonal: return a * x;
+      case By::lower: return matmul(tril(a), x);
+      case By::upper: return matmul(triu(a), x);
+      case By::lu_of_transpose: return matmul(mT(a), x);
+      default: return matmul(a, x);
+    }
+  }
+  /// The cotangent of a by `product`.
+  static Tensor of_matrix(const Tensor& ct, const Tensor& x, By by) {
+    switch (by) {
+      case By::diagonal: return ct * x;
+      case By::lower: return tril(outer(ct, x));
+      case By::upper: return triu(outer(ct, x));
+      case By::lu_of_transpose: return outer(x, ct);
+      default: return outer(ct, x);
+    }
+  }
+  /// The solution of the same system, or of its transpose, for another right side.
+  static Tensor again(Context& ctx, const Tensor& b, bool is_transposed) {
+    const By by = ctx.value<By>(0);
+    const Tensor a = ctx.saved(0);
+    const auto of = [&](const Tensor& matrix, By how) { return apply(matrix, ctx.saved(1), ctx.saved(2), b, how); };
+    if (!is_transposed || by == By::diagonal || by == By::cholesky) return of(a, by);
+    if (by == By::lower || by == By::upper) return of(mT(a), by == By::lower ? By::upper : By::lower);
+    return of(a, by == By::lu ? By::lu_of_transpose : By::lu);
   }
 };
 
@@ -124,7 +150,8 @@ struct SolvedByElimination : Function<SolvedByElimination> {
     ctx.save_for_backward(lower, diagonal, upper, x);
   }
   static std::tuple<Tensor, Tensor, Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
-    const Tensor x = ctx.saved(3), adjoint = apply(ctx.saved(2), ctx.saved(1), ctx.saved(0), ct);
+    const auto [x, adjoint] =
+        zero_where_idle(ct, ctx.saved(3), apply(ctx.saved(2), ctx.saved(1), ctx.saved(0), ct));
     const auto first = [](const Tensor& v) { return v.slice(0, 0, v.shape()[0] - 1); };
     const auto last = [](const Tensor& v) { return v.slice(0, 1, v.shape()[0]); };
     return {-last(adjoint) * first(x), -adjoint * x, -first(adjoint) * last(x), adjoint};
@@ -141,6 +168,11 @@ struct SolvedByElimination : Function<SolvedByElimination> {
 
 Tensor any_zero(const Tensor& x) { return (x == 0).any(); }
 
+/// By a diagonal or a triangle.
+Tensor by_entries(const Tensor& a, const Tensor& b, By by) {
+  if (b.is_complex()) return SolvedByFactor::forward(a, {}, {}, b, by);
+  return SolvedByFactor::apply(to(a, b.dtype()), zeros({0}, b.dtype()), zeros({0}, int32), b, by);
+}
 Direct by_lu(const Tensor& a, const Tensor& b) {
   if (a.is_complex()) {
     const auto [x, info] = solve_ex(a, b);
@@ -209,11 +241,11 @@ Method fitting(const LinearOperator& a, const Tensor& b) {
 Direct directly(const LinearOperator& a, const Tensor& b, Method method) {
   if (method == Method::diagonal) {
     const Tensor d = entries_of<Diagonal>(a, method, "Diagonal").values;
-    return {b / d, any_zero(d)};
+    return {by_entries(d, b, By::diagonal), any_zero(d)};
   }
   if (method == Method::triangular) {
     const auto& [values, upper] = entries_of<Triangular>(a, method, "Triangular");
-    return {solve_triangular(values, b, upper), any_zero(ricci::diagonal(values))};
+    return {by_entries(values, b, upper ? By::upper : By::lower), any_zero(ricci::diagonal(values))};
   }
   if (method == Method::tridiagonal) return by_tridiagonal(entries_of<Tridiagonal>(a, method, "Tridiagonal"), b);
   if (method == Method::sparse)

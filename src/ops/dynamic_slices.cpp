@@ -19,7 +19,7 @@ void require_part(const std::string& op, const Type& x, const std::vector<Tensor
   for (std::size_t axis = 0; axis < starts.size(); ++axis) {
     require_defined(op.c_str(), starts[axis], static_cast<int>(axis));
     const Type start = type_of(starts[axis]);
-    if (!is_integral(start.dtype))
+    if (!is_integral(start.dtype) || start.dtype == boolean)
       raise<TypeError>(op + ": the place along axis " + std::to_string(axis) + " is " + to_string(start) +
                        "; it must be an integer");
     if (start.rank() != 0)

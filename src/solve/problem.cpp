@@ -8,6 +8,7 @@
 #include "custom/implicit.h"
 #include "ops/factorizations.h"
 #include "ricci/debug.h"
+#include "ricci/function.h"
 #include "ricci/ops.h"
 #include "ricci/ops/decompositions.h"
 #include "ricci/primitive/raise.h"
@@ -120,18 +121,39 @@ Tensor solution_of(const Tensor& a, const Tensor& b) {
   return solve_ex(a, b).first;
 }
 
+std::pair<Tensor, Tensor> zero_where_idle(const Tensor& ct, const Tensor& x, const Tensor& adjoint) {
+  const Tensor idle = function::is_idle(tree::any(ct), tree::any(x), tree::any(adjoint));
+  return {where(idle, 0, x), where(idle, 0, adjoint)};
+}
+
+namespace {
+
+/// `solution_of`, whose derivatives of any order are 0 where the system is singular and nobody uses its solution.
+struct SolvedDensely : Function<SolvedDensely> {
+  static Tensor forward(const Tensor& a, const Tensor& b) { return solution_of(a, b); }
+  static void setup_context(Context& ctx, const std::tuple<Tensor, Tensor>& inputs, const Tensor& x) {
+    ctx.save_for_backward(std::get<0>(inputs), x);
+  }
+  static std::tuple<Tensor, Tensor> backward(Context& ctx, const Tensor& ct) {
+    const auto [x, adjoint] = zero_where_idle(ct, ctx.saved(1), apply(ctx.saved(0).mT(), ct));
+    return {-outer(adjoint, x), adjoint};
+  }
+  static Tensor jvp(Context& ctx, const Tensor& change, const Tensor& change_of_b) {
+    return apply(ctx.saved(0), change_of_b - matmul(change, ctx.saved(1)));
+  }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+}  // namespace
+
 Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x) {
   const auto slope_of = [](const auto& g, const Tensor& y) {
     return jacobian_at([&](const Tensor& v) { return g(v); }, zeros_like(y));
   };
   const auto as_it_is = [](const auto&, const Tensor& found) { return found; };
-  const auto dense = [=](const auto& g, const Tensor& y) { return solution_of(slope_of(g, y), y); };
-  // An example whose value is not used has a cotangent of 0. If its system is singular, its NaN would be part of the
-  // derivatives by a parameter that all examples share. Where the system is regular the solution for 0 is 0 anyway, and
-  // keeps its derivatives.
+  const auto dense = [=](const auto& g, const Tensor& y) { return SolvedDensely::apply(slope_of(g, y), y); };
   const auto dense_adjoint = [=](const auto& g, const Tensor& ct) {
-    const Tensor found = solution_of(slope_of(g, ct).mT(), ct);
-    return where(logical_and((ct == 0).all(), logical_not(isfinite(found))), 0, found);
+    return SolvedDensely::apply(slope_of(g, ct).mT(), ct);
   };
   const auto solver = [](const auto& solve) { return function::Solver<Tensor, std::decay_t<decltype(solve)>>{solve}; };
   const auto by = solver(as_it_is);

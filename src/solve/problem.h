@@ -2,6 +2,8 @@
 // singular, implicit derivatives.
 #pragma once
 
+#include <utility>
+
 #include "ricci/solve/result.h"
 
 namespace ricci::solvers {
@@ -57,6 +59,9 @@ VectorFunction square_function(const char* name, const VectorFunction& given, co
 Tensor jacobian_at(const VectorFunction& f, const Tensor& x);
 /// x with a x = b, infinite or NaN where a is singular. b: [n].
 Tensor solution_of(const Tensor& a, const Tensor& b);
+
+/// The solution and the adjoint for a reverse rule: 0 where function::is_idle (custom/implicit.h) holds.
+std::pair<Tensor, Tensor> zero_where_idle(const Tensor& ct, const Tensor& x, const Tensor& adjoint);
 
 /// `x` with the derivatives of a root of f.
 Tensor with_implicit_derivatives(const VectorFunction& f, const Tensor& x);

@@ -112,6 +112,11 @@ TEST(DynamicSlice, SaysWhatDoesNotFit) {
         dynamic_slice(x, {0.5, 0}, {1, 1});
       },
       "dynamic_slice: the place along axis 0 is f64[]; it must be an integer");
+  expect_error<rc::TypeError>(
+      [&] {
+        dynamic_slice(x, {rc::tensor(true), 0}, {1, 1});
+      },
+      "dynamic_slice: the place along axis 0 is bool[]; it must be an integer");
   expect_error<rc::ValueError>(
       [&] {
         dynamic_slice(x, {0, rc::tensor({1, 2})}, {1, 1});

@@ -64,6 +64,19 @@ TEST(FixedPoint, AccelerationFindsWhatPlainStepsMiss) {
   expect_values(fast.value, {2 / 2.1}, 1e-8);
 }
 
+TEST(FixedPoint, AFailureThatIsNotUsedLeavesSharedDerivativesAlone) {
+  const auto total = [](const Tensor& p) {  // x = x / 2 + p² is 2 p²; x = x + p² has no solution
+    const auto found = rc::vmap([p](const Tensor& a) {
+      return solvers::fixed_point([&](const Tensor& x) { return a * x + p * p; }, 0.0);
+    })(doubles({0.5, 1}));
+    return where(found.status == solvers::converged, found.value, 0).sum();
+  };
+  expect_values(rc::grad(total)(number(1)), {4}, 1e-6);
+  expect_values(rc::grad(rc::grad(total))(number(1)), {4}, 1e-6);
+  expect_values(rc::jacfwd(rc::grad(total))(number(1)), {4}, 1e-6);
+  expect_values(rc::compile(rc::hessian(total))(number(1)), {4}, 1e-6);
+}
+
 TEST(FixedPoint, SaysWhyItEnded) {
   for (const auto& [name, solver] : methods()) {
     SCOPED_TRACE(name);

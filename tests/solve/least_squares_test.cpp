@@ -243,6 +243,21 @@ TEST(LeastSquares, OneFailureLeavesOtherExamplesAlone) {
   }
 }
 
+TEST(LeastSquares, AFailureThatIsNotUsedLeavesSharedDerivativesAlone) {
+  const auto total = [](const Tensor& p) {  // √(2 p); the residual of the other example does not depend on x
+    const auto found = rc::vmap([p](const Tensor& a) {
+      const auto residual = [&](const Tensor& x) { return (x * x - a * p) * (a > 0) + (x * 0 + p) * (a < 0); };
+      return solvers::least_squares(residual, 0.5, {.solver = solvers::gauss_newton()});
+    })(doubles({2, -1}));
+    return where(found.status == solvers::converged, found.value, 0).sum();
+  };
+  const double first = 1 / std::sqrt(2), second = -first / 2;
+  expect_values(rc::grad(total)(number(1)), {first}, 1e-9);
+  expect_values(rc::grad(rc::grad(total))(number(1)), {second}, 1e-9);
+  expect_values(rc::jacfwd(rc::grad(total))(number(1)), {second}, 1e-9);
+  expect_values(rc::compile(rc::hessian(total))(number(1)), {second}, 1e-9);
+}
+
 TEST(LeastSquares, RefusesBoundsThatDoNotFit) {
   const Tensor x = doubles({2, 2});
   expect_error<rc::ValueError>(

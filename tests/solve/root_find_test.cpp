@@ -202,15 +202,21 @@ TEST(RootFind, OneFailureLeavesOtherExamplesAlone) {
 }
 
 TEST(RootFind, AFailureThatIsNotUsedLeavesSharedDerivativesAlone) {
-  const auto total = [](const Tensor& c) {
-    const auto found = rc::vmap([c](const Tensor& a, const Tensor& start) {
+  const auto roots = [](const Tensor& c) {
+    return rc::vmap([c](const Tensor& a, const Tensor& start) {
       return solvers::root_find([&](const Tensor& x) { return c * square(x - 1) - a; }, start);
     })(doubles({4, -4, 9}), doubles({4, 1, 2}));  // the second is singular: x - 1 is 0
-    expect_values(found.status.detach(), {solvers::converged, solvers::singular, solvers::converged});
+  };
+  const auto total = [&](const Tensor& c) {
+    const auto found = roots(c);
     return where(found.status == solvers::converged, found.value, 0).sum();
   };
+  expect_values(roots(number(1)).status, {solvers::converged, solvers::singular, solvers::converged});
   expect_values(rc::grad(total)(number(1)), {-2.5}, 1e-9);
   expect_values(rc::jacfwd(total)(number(1)), {-2.5}, 1e-9);
+  expect_values(rc::grad(rc::grad(total))(number(1)), {3.75}, 1e-9);
+  expect_values(rc::compile(rc::grad(rc::grad(total)))(number(1)), {3.75}, 1e-9);
+  expect_values(rc::jacfwd(rc::grad(total))(number(1)), {3.75}, 1e-9);
   // Derivatives that are 0 have derivatives: the loss is least where the root is 2.
   const auto loss = [](const Tensor& a) {
     return square(solvers::root_find([a](const Tensor& x) { return x * x - a; }, 2.0).value - 2);
