@@ -74,9 +74,11 @@ std::map<std::string, Tensor> named_leaves(const T& tree) {
 /// A tree as `like`, with each Tensor replaced by the one of its name, converted to its dtype as by `to`: float64 is
 /// rounded where the leaf is float32. Names may also be spelt as PyTorch spells them: `layers.0.weight`. An undefined
 /// Tensor of `like` takes one of any shape and dtype, or stays undefined. An empty vector of `like` takes as many
-/// elements as the names speak of, each made by its default constructor; it stays empty if they have none. ValueError,
-/// which lists all of them, for Tensors that are missing, names that are no Tensor of the tree, and shapes that differ;
-/// TypeError if a Tensor of a higher category is given (complex for real, real for integer).
+/// elements as the names speak of, each made by its default constructor; it stays empty if they have none. Its
+/// elements are counted up to the first without a name: a vector such as {{}, {x}}, with an empty element before a full
+/// one, cannot come back from its names alone, so `like` must have its elements. ValueError, which lists all of them,
+/// for Tensors that are missing, names that are no Tensor of the tree, and shapes that differ; TypeError if a Tensor of
+/// a higher category is given (complex for real, real for integer).
 ///   Mlp trained = rc::load_leaves(mlp, rc::load_npz("mlp.npz"));
 template <class T>
 [[nodiscard]] T load_leaves(const T& like, const std::map<std::string, Tensor>& named) {
