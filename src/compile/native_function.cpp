@@ -400,13 +400,14 @@ NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallS
 namespace {
 
 /// The program with nests, or with other kernels for these sizes: what reads and writes less. None where that is
-/// `planned`. Nests that hardly read and write more than arguments and results leave nothing to look for.
+/// `planned`. Nests that hardly read and write more than arguments and results leave nothing to look for. What stands
+/// beside nests has no kernels: a loop there would run equation by equation.
 std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
-                                  const Program& planned) {
-  constexpr double much = 1 << 20, saves = 0.7, hardly_more = 1.2;
+                                  const Program& planned, bool has_turns) {
+  constexpr double much = 2 << 20, saves = 0.7, hardly_more = 1.2;
   const auto bytes = [&](const Program& program) { return bytes_moved(program.in_call(sizes)); };
   const double before = bytes(planned);
-  std::optional<Program> nests = before < much ? std::nullopt : with_nests_at(sizes, whole);
+  std::optional<Program> nests = before < much || has_turns ? std::nullopt : with_nests_at(sizes, whole);
   if (nests && bytes(*nests) > saves * before) nests.reset();
   const Program at_sizes = whole.in_call(sizes);
   double at_least = 0;
@@ -420,7 +421,7 @@ std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes,
 }  // namespace
 
 NativeFunctions::Plan NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
-  const std::optional<Program> program = fastest_at(sizes, whole_, program_);
+  const std::optional<Program> program = fastest_at(sizes, whole_, program_, has_turns_);
   if (!program) return {};
   make_code(*program);
   const Program in_call = program->in_call(sizes);

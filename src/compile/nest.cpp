@@ -260,7 +260,7 @@ bool adds_up_all(const ProgramBody& body, const Equation& e) {
 }
 
 Nest nest_of(const ProgramBody& body, const SaidBy& said, const NestResults& results) {
-  Nest nest{.stored = {}, .sums = {}, .regions = {}, .inputs = {}, .holds = {},
+  Nest nest{.stored = {}, .sums = {}, .regions = {}, .inputs = {},
             .most_times = std::vector<int>(body.equations.size())};
   Ranges all;
   const auto cover = [&](const Shape& shape) {
@@ -298,8 +298,6 @@ Nest nest_of(const ProgramBody& body, const SaidBy& said, const NestResults& res
     }
     if (nest.regions.size() + open.size() > most_regions) throw TooLong();
   }
-  for (const int times : nest.most_times) nest.holds.push_back(times > 0);
-  for (const std::size_t i : results.sums) nest.holds[i] = true;
   return nest;
 }
 
@@ -354,8 +352,9 @@ bool Nest::run(std::span<const Strided> in, std::span<const Strided> out) const 
       to[k].data = advance(to[k].data, to[k].dtype, first_total[r]);
     if (!run(regions[r], position, in, to)) all_hold = false;
   };
-  // Regions go through the outermost range together, so that they find in a cache what they share.
-  const auto run_all = [&](std::int64_t begin, std::int64_t end) {
+  // Regions go through the outermost range together, so that they find in a cache what they share. Regions whose lanes
+  // lie along that range come after, and so do all regions where it is the only range.
+  const auto run_together = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       allow_interruption();
       for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -366,9 +365,17 @@ bool Nest::run(std::span<const Strided> in, std::span<const Strided> out) const 
       }
     }
   };
-  kernels::parallel_for({outermost, nanoseconds / static_cast<double>(outermost)}, run_all);
-  for (std::size_t r = 0; r < regions.size(); ++r)
-    if (regions[r].lanes == 0) run_region(r, 0);
+  const auto has_one_range = [](const Region& region) { return region.ranges.count() == 1; };
+  const bool is_of_one_range = std::ranges::all_of(regions, has_one_range);
+  if (!is_of_one_range)
+    kernels::parallel_for({outermost, nanoseconds / static_cast<double>(outermost)}, run_together);
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    const bool has_lanes_outermost = regions[r].lanes == 0;
+    if (!is_of_one_range && !has_lanes_outermost) continue;
+    allow_interruption();
+    const std::int64_t positions = has_lanes_outermost ? 1 : regions[r].ranges.size(0);
+    for (std::int64_t position = 0; position < positions; ++position) run_region(r, position);
+  }
   for (std::size_t k = 0; k < sums.size(); ++k) {
     const Strided& all = results[stored.size() + k];
     const double sum = all.dtype == DType::float64 ? added(static_cast<const double*>(all.data), totals)

@@ -55,7 +55,6 @@ struct Nest {
   std::vector<SumOfRuns> sums;     ///< the others
   std::vector<Region> regions;     ///< each index stands in one of them
   std::vector<Variable> inputs;    ///< of the body that it was made of
-  std::vector<bool> holds;         ///< by equation of that body: whether the nest computes it
   std::vector<int> most_times;     ///< by equation: at how many indices it is computed for one of the nest's
 
   std::size_t steps() const;

@@ -165,17 +165,38 @@ class Nests {
   Equation nest(const NestResults& results, std::vector<std::shared_ptr<const Nest>>& made) const {
     auto nest = std::make_shared<const Nest>(nest_of(body_, by_variable_, results));
     made.push_back(nest);
-    auto apart = std::make_unique<ProgramBody>();
-    apart->types = body_.types, apart->constants = body_.constants, apart->inputs = nest->inputs;
-    for (std::size_t i = 0; i < body_.equations.size(); ++i)
-      if (nest->holds[i]) apart->equations.push_back(body_.equations[i]);
     Equation e{.rules = &rules_of<NestStep>, .parameters = {}, .inputs = {}, .outputs = {}};
     for (const std::size_t i : results.stored) e.outputs.push_back(body_.equations[i].outputs[0]);
     for (const std::size_t i : results.sums) e.outputs.push_back(body_.equations[i].outputs[0]);
-    apart->outputs.assign(e.outputs.begin(), e.outputs.end());
-    for (const Variable v : nest->inputs) e.inputs.push_back(v);
+    auto apart = std::make_unique<ProgramBody>(equation_by_equation(e.outputs, nest->inputs));
+    for (const Variable v : apart->inputs) e.inputs.push_back(v);
     e.parameters = own(NestStep{{std::move(nest), Program(Shared<const ProgramBody>(apart.release()))}});
     return e;
+  }
+
+  /// What gives `outputs` without the nest. Its inputs are the nest's, and behind them those that only equations read:
+  /// of `cat({a, b})` cut to the part that is b, a nest reads b alone.
+  ProgramBody equation_by_equation(std::span<const Variable> outputs, std::span<const Variable> inputs) const {
+    ProgramBody apart;
+    apart.types = body_.types, apart.constants = body_.constants;
+    apart.inputs.assign(inputs.begin(), inputs.end()), apart.outputs.assign(outputs.begin(), outputs.end());
+    std::vector<bool> is_needed(body_.types.size()), is_given(body_.types.size());
+    for (const Variable v : outputs) is_needed[at(v)] = true;
+    for (const Variable v : inputs) is_given[at(v)] = true;
+    for (const Constant& constant : body_.constants) is_given[at(constant.variable)] = true;
+    for (std::size_t i = body_.equations.size(); i-- > 0;) {
+      const Equation& e = body_.equations[i];
+      const Variable y = e.outputs[0];
+      const bool is_result = std::ranges::find(outputs, y) != outputs.end();
+      if (!is_needed[at(y)] || (!is_result && by_variable_[at(y)] < 0)) continue;
+      apart.equations.push_back(e);
+      is_given[at(y)] = true;
+      for (const Variable v : e.inputs) is_needed[at(v)] = true;
+    }
+    std::ranges::reverse(apart.equations);
+    for (std::size_t v = 0; v < is_needed.size(); ++v)
+      if (is_needed[v] && !is_given[v]) apart.inputs.push_back(static_cast<Variable>(v));
+    return apart;
   }
 
   const ProgramBody& body_;
