@@ -173,9 +173,6 @@ class Compiled {
  private:
   template <class... A>
   compiled::Called called(const A&... a) const {
-    static_assert(!std::is_void_v<call::result_t<F, A...>>,
-                  "ricci: a compiled function must return a Tensor, or a tree that holds one: return what it writes "
-                  "to");
     return {function_, call::any_function<call::result_t<F, A...>, A...>(f_), call::any_list(A(a)...),
             &tree::type_name<std::tuple<A...>>};
   }

@@ -226,15 +226,19 @@ class Tensor {
   Tensor select_scatter(const Tensor& value, std::int64_t dim, Size index) const;
   Tensor diagonal_scatter(const Tensor& value, Size offset, std::int64_t dim1, std::int64_t dim2) const;
 
-  // ── new tensors; new_… have this tensor's dtype ──
+  // ── new tensors; new_… have this tensor's dtype unless one is given ──
   Tensor clone() const;
   Tensor contiguous() const;
   Tensor detach() const;
   Tensor to(DType dtype) const;
   Tensor new_zeros(const Shape& shape) const;
+  Tensor new_zeros(const Shape& shape, DType dtype) const;
   Tensor new_ones(const Shape& shape) const;
+  Tensor new_ones(const Shape& shape, DType dtype) const;
   Tensor new_empty(const Shape& shape) const;
+  Tensor new_empty(const Shape& shape, DType dtype) const;
   Tensor new_full(const Shape& shape, const Tensor& value) const;
+  Tensor new_full(const Shape& shape, const Tensor& value, DType dtype) const;
   /// Of these strides, in as few elements as hold it. ValueError if a stride is negative.
   Tensor new_empty_strided(const Shape& size, const Sizes& stride) const;
 

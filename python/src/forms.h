@@ -423,7 +423,12 @@ inline Tensor interpolate(const Tensor& input, const Sizes& size = {}, const std
                           const std::string& mode = "nearest", std::optional<bool> align_corners = {},
                           std::optional<bool> recompute_scale_factor = {}, bool antialias = false) {
   return ops::interpolate(input,
-                          {size, scale_factor, mode, align_corners, recompute_scale_factor.value_or(false), antialias});
+                          {.size = size,
+                           .scale_factor = scale_factor,
+                           .mode = mode,
+                           .align_corners = align_corners,
+                           .recompute_scale_factor = recompute_scale_factor.value_or(false),
+                           .antialias = antialias});
 }
 inline Tensor upsample_nearest(const Tensor& input, const Sizes& size = {},
                                const std::vector<double>& scale_factor = {}) {

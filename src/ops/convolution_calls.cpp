@@ -194,22 +194,27 @@ RICCI_CONVOLUTION(conv2d, 2)
 RICCI_CONVOLUTION(conv3d, 3)
 #undef RICCI_CONVOLUTION
 
-#define RICCI_TRANSPOSED_CONVOLUTION(name, spatial)                                                                   \
-  Tensor name(const Tensor& x, const Tensor& weight) {                                                                \
-    return convolve_transposed(#name, spatial, x, weight, {}, {});                                                    \
-  }                                                                                                                   \
-  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias) {                                            \
-    return convolve_transposed(#name, spatial, x, weight, bias, {});                                                  \
-  }                                                                                                                   \
-  Tensor name(const Tensor& x, const Tensor& weight, ConvTransposeOptions options) {                                  \
-    return convolve_transposed(#name, spatial, x, weight, {}, options);                                               \
-  }                                                                                                                   \
-  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options) {              \
-    return convolve_transposed(#name, spatial, x, weight, bias, options);                                             \
-  }                                                                                                                   \
-  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,   \
-              const Sizes& output_padding, Size groups, const Sizes& dilation) {                                      \
-    return convolve_transposed(#name, spatial, x, weight, bias, {stride, padding, output_padding, groups, dilation}); \
+#define RICCI_TRANSPOSED_CONVOLUTION(name, spatial)                                                                 \
+  Tensor name(const Tensor& x, const Tensor& weight) {                                                              \
+    return convolve_transposed(#name, spatial, x, weight, {}, {});                                                  \
+  }                                                                                                                 \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias) {                                          \
+    return convolve_transposed(#name, spatial, x, weight, bias, {});                                                \
+  }                                                                                                                 \
+  Tensor name(const Tensor& x, const Tensor& weight, ConvTransposeOptions options) {                                \
+    return convolve_transposed(#name, spatial, x, weight, {}, options);                                             \
+  }                                                                                                                 \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options) {            \
+    return convolve_transposed(#name, spatial, x, weight, bias, options);                                           \
+  }                                                                                                                 \
+  Tensor name(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding, \
+              const Sizes& output_padding, Size groups, const Sizes& dilation) {                                    \
+    return convolve_transposed(#name, spatial, x, weight, bias,                                                     \
+                               {.stride = stride,                                                                   \
+                                .padding = padding,                                                                 \
+                                .output_padding = output_padding,                                                   \
+                                .groups = groups,                                                                   \
+                                .dilation = dilation});                                                             \
   }
 
 RICCI_TRANSPOSED_CONVOLUTION(conv_transpose1d, 1)

@@ -461,17 +461,23 @@ Tensor full_like(const Tensor& x, const Tensor& value, DType dtype) {
   return full_like_type("full_like", Type{type_of(x)}.shape, value, dtype);
 }
 
-Tensor Tensor::new_zeros(const Shape& shape) const {
+Tensor Tensor::new_zeros(const Shape& shape) const { return new_zeros(shape, dtype()); }
+Tensor Tensor::new_zeros(const Shape& shape, DType dtype) const {
   require_sizes("new_zeros", shape);
-  return make("new_zeros", Zeros{shape, dtype()});
+  return make("new_zeros", Zeros{shape, dtype});
 }
-Tensor Tensor::new_ones(const Shape& shape) const { return make_full("new_ones", shape, dtype(), 1, 1, 0); }
-Tensor Tensor::new_empty(const Shape& shape) const {
+Tensor Tensor::new_ones(const Shape& shape) const { return new_ones(shape, dtype()); }
+Tensor Tensor::new_ones(const Shape& shape, DType dtype) const {
+  return make_full("new_ones", shape, dtype, 1, 1, 0);
+}
+Tensor Tensor::new_empty(const Shape& shape) const { return new_empty(shape, dtype()); }
+Tensor Tensor::new_empty(const Shape& shape, DType dtype) const {
   require_sizes("new_empty", shape);
-  return make("new_empty", Empty{shape, dtype()});
+  return make("new_empty", Empty{shape, dtype});
 }
-Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const {
-  return full_like_type("new_full", shape, value, dtype());
+Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const { return new_full(shape, value, dtype()); }
+Tensor Tensor::new_full(const Shape& shape, const Tensor& value, DType dtype) const {
+  return full_like_type("new_full", shape, value, dtype);
 }
 
 Tensor eye_rows(Size first, Size rows, Size columns, DType dtype) {

@@ -52,7 +52,10 @@ TEST(GradErrors, ATupleAsOutput) {
                               "return the loss alone, or a pair {loss, aux} with rc::has_aux{at}");
 }
 
-TEST(GradErrors, NothingAsOutput) {
+TEST(GradErrors, ANumberOrNothingAsOutput) {
+  expect_error<rc::TypeError>([] { rc::grad([](Tensor x) { return x.sum().item(); })(rc::ones({3})); },
+                              "grad: the output must be one real floating 0-dim tensor, found double; "
+                              "return the loss alone, or a pair {loss, aux} with rc::has_aux{at}");
   expect_error<rc::TypeError>([] { rc::grad([](Tensor) {})(rc::ones({3})); },
                               "grad: the output must be one real floating 0-dim tensor, found nothing; "
                               "return the loss alone, or a pair {loss, aux} with rc::has_aux{at}");

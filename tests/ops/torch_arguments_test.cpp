@@ -31,6 +31,40 @@ TEST(EinsumBroadcasting, DerivativesAndExamplesFollow) {
   expect_close(rc::vmap(each)(ramp({4, 1, 3})), (a * ramp({4, 1, 3})).sum(2));
 }
 
+TEST(ConvolutionArguments, MayEndAfterTheStrideOrLater) {
+  const Tensor x = ramp({1, 2, 5, 5}), w = ramp({2, 2, 3, 3}), b = ramp({2});
+  expect_close(rc::conv2d(x, w, b, 2), rc::conv2d(x, w, b, {.stride = 2}));
+  expect_close(rc::conv2d(x, w, b, 2, 1), rc::conv2d(x, w, b, {.stride = 2, .padding = 1}));
+  expect_close(rc::conv2d(x, w, b, {2, 1}, {1, 0}), rc::conv2d(x, w, b, {.stride = {2, 1}, .padding = {1, 0}}));
+  expect_close(rc::conv2d(x, w, b, 1, "same", 2), rc::conv2d(x, w, b, {.padding = "same", .dilation = 2}));
+  expect_close(rc::conv_transpose2d(x, w, b, 2), rc::conv_transpose2d(x, w, b, {.stride = 2}));
+  expect_close(rc::conv_transpose2d(x, w, b, 2, 1, 1),
+               rc::conv_transpose2d(x, w, b, {.stride = 2, .padding = 1, .output_padding = 1}));
+}
+
+// A list of torch is one number for each axis.
+template <class Options>
+concept takes_a_list = requires { Options{2, 2}; };
+static_assert(!takes_a_list<rc::ConvOptions> && !takes_a_list<rc::ConvTransposeOptions>);
+static_assert(!takes_a_list<rc::InterpolateOptions> && takes_a_list<rc::UnfoldOptions>);
+
+TEST(Unbiased, IsFollowedByKeepdim) {
+  const Tensor x = ramp({2, 3});
+  expect_close(rc::std(x, 1, false, true), rc::std(x, 1, 0, true));
+  expect_close(rc::var(x, 1, true, true), rc::var(x, 1, 1, true));
+}
+
+TEST(NewTensors, TakeADtype) {
+  const Tensor x = ramp({2});
+  EXPECT_EQ(x.new_zeros({3}, rc::int64).dtype(), rc::int64);
+  EXPECT_EQ(x.new_ones({3}, rc::boolean).dtype(), rc::boolean);
+  EXPECT_EQ(x.new_empty({3}, rc::float32).dtype(), rc::float32);
+  expect_close(x.new_full({2}, 3, rc::float32), rc::full({2}, 3, rc::float32));
+  EXPECT_EQ(rc::tensor({1., 2.}, {.dtype = rc::int64}).dtype(), rc::int64);
+  EXPECT_EQ(rc::tensor(1, {.dtype = rc::float64}).dtype(), rc::float64);
+  EXPECT_EQ(rc::tensor(std::vector<double>{1}, {.dtype = rc::float32}).dtype(), rc::float32);
+}
+
 TEST(LinearWeights, WithoutAnAxisGiveOneOutput) {
   const Tensor x = ramp({4, 2, 3}), w = ramp({3});
   expect_close(rc::linear(x, w), matmul(x, w));

@@ -13,6 +13,7 @@ namespace ricci {
 
 /// `{.stride = 2, .output_padding = 1}`; one number serves every spatial axis.
 struct ConvTransposeOptions {
+  ByName by_name = ByName();
   Sizes stride = 1, padding = 0, output_padding = 0;
   Size groups = 1;
   Sizes dilation = 1;
@@ -33,7 +34,10 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOpt
 Tensor conv3d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv3d(x, weight, bias, stride, padding, dilation, groups).
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups);
+              const ConvPadding& padding, const Sizes& dilation = 1, Size groups = 1);
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WholeNumber auto stride) {
+  return conv3d(x, weight, bias, Sizes(stride), 0);
+}
 
 /// The transposed convolution: what the transpose of `conv` by the same weight makes of x, plus the bias. Each element
 /// of x adds the weight, times itself, to the result, `stride` elements further for each element of x:
@@ -48,19 +52,31 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, ConvTransposeOptions options);
 /// As torch: conv_transpose1d(x, weight, bias, stride, padding, output_padding, groups, dilation).
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-                        const Sizes& padding, const Sizes& output_padding, Size groups, const Sizes& dilation);
+                        const Sizes& padding, const Sizes& output_padding = 0, Size groups = 1,
+                        const Sizes& dilation = 1);
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WholeNumber auto stride) {
+  return conv_transpose1d(x, weight, bias, Sizes(stride), 0);
+}
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight);
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options);
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, ConvTransposeOptions options);
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-                        const Sizes& padding, const Sizes& output_padding, Size groups, const Sizes& dilation);
+                        const Sizes& padding, const Sizes& output_padding = 0, Size groups = 1,
+                        const Sizes& dilation = 1);
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WholeNumber auto stride) {
+  return conv_transpose2d(x, weight, bias, Sizes(stride), 0);
+}
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight);
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvTransposeOptions options);
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, ConvTransposeOptions options);
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-                        const Sizes& padding, const Sizes& output_padding, Size groups, const Sizes& dilation);
+                        const Sizes& padding, const Sizes& output_padding = 0, Size groups = 1,
+                        const Sizes& dilation = 1);
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WholeNumber auto stride) {
+  return conv_transpose3d(x, weight, bias, Sizes(stride), 0);
+}
 
 /// The windows of images as columns: x [N, C, H, W] or [C, H, W] → [N, C KH KW, windows] or [C KH KW, windows], for a
 /// kernel [KH, KW] or one number; padding is zeros. Any element type. (`unfold(x, dim, size, step)`, with other

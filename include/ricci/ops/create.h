@@ -29,6 +29,11 @@ struct TensorOptions {
   GeneratorOption generator = {};
 };
 
+/// Of `tensor`, which draws nothing: `{.dtype = rc::float64}`.
+struct DTypeOption {
+  DType dtype;
+};
+
 /// For tensors that are like another one: its dtype if none is given.
 struct LikeOptions {
   std::optional<DType> dtype = {};
@@ -159,13 +164,21 @@ namespace ops {
 /// unless it was set), else int64; booleans alone stay boolean.
 /// ValueError if the lists side by side differ in length.
 ///   rc::Tensor a = rc::tensor({{1., 2.}, {3., 4.}});  // f32[2,2]
+///   rc::Tensor b = rc::tensor({1., 2.}, {.dtype = rc::float64});
 Tensor tensor(std::initializer_list<Braces> values);
 Tensor tensor(std::initializer_list<Braces> values, DType dtype);
+inline Tensor tensor(std::initializer_list<Braces> values, const DTypeOption& options) {
+  return tensor(values, options.dtype);
+}
 /// 0-dim, with the dtype that braces of the one number have.
 ///   rc::Tensor rate = rc::tensor(0.1, rc::float64);  // f64[]
 template <Number T>
 Tensor tensor(T number, DType dtype) {
   return Tensor(number).to(dtype);
+}
+template <Number T>
+Tensor tensor(T number, const DTypeOption& options) {
+  return tensor(number, options.dtype);
 }
 template <Number T>
 Tensor tensor(T number) {
@@ -188,6 +201,10 @@ Tensor tensor(const L& values, DType dtype) {
     const LaidOut<E> rows(values);
     return copy_of_elements(rows.elements.data(), dtype_of<E>, rows.shape, dtype);
   }
+}
+template <List L>
+Tensor tensor(const L& values, const DTypeOption& options) {
+  return tensor(values, options.dtype);
 }
 template <List L>
 Tensor tensor(const L& values) {

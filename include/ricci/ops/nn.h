@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,9 +31,16 @@ class ConvPadding {
   std::variant<Sizes, std::string> given_;
 };
 
+/// First in options that are given by name alone. Else `conv2d(x, weight, {2, 2})` would set stride and padding, while
+/// a list of torch is one number for each axis.
+struct ByName {
+  explicit ByName() = default;
+};
+
 /// `{.stride = 2, .padding = {1, 1}, .dilation = 1, .groups = 1}`, `{.padding = "same"}`; one number serves every
 /// spatial axis.
 struct ConvOptions {
+  ByName by_name = ByName();
   Sizes stride = 1;
   ConvPadding padding = 0;
   Sizes dilation = 1;
@@ -60,7 +68,10 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOpt
 Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv1d(x, weight, bias, stride, padding, dilation, groups).
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups);
+              const ConvPadding& padding, const Sizes& dilation = 1, Size groups = 1);
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WholeNumber auto stride) {
+  return conv1d(x, weight, bias, Sizes(stride), 0);
+}
 
 /// The same over images [N, C, H, W] or [C, H, W], weight [O, C / groups, KH, KW].
 Tensor conv2d(const Tensor& x, const Tensor& weight);
@@ -69,7 +80,10 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOpt
 Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv2d(x, weight, bias, stride, padding, dilation, groups).
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups);
+              const ConvPadding& padding, const Sizes& dilation = 1, Size groups = 1);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WholeNumber auto stride) {
+  return conv2d(x, weight, bias, Sizes(stride), 0);
+}
 
 // ── pooling: [N, C, H, W] or [C, H, W]; one number serves both axes ──
 

@@ -96,16 +96,16 @@ Tensor var(const Tensor& x);
 Tensor var(const Tensor& x, const Axes& dims);
 Tensor var(const Tensor& x, const Axes& dims, Size correction, bool keepdim);
 inline Tensor var(const Tensor& x, std::same_as<bool> auto unbiased) { return var(x, Axes(), unbiased ? 1 : 0, false); }
-inline Tensor var(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased) {
-  return var(x, dims, unbiased ? 1 : 0, false);
+inline Tensor var(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased, bool keepdim = false) {
+  return var(x, dims, unbiased ? 1 : 0, keepdim);
 }
 /// The root of var, with derivative 0 where it is 0.
 Tensor std(const Tensor& x);
 Tensor std(const Tensor& x, const Axes& dims);
 Tensor std(const Tensor& x, const Axes& dims, Size correction, bool keepdim);
 inline Tensor std(const Tensor& x, std::same_as<bool> auto unbiased) { return std(x, Axes(), unbiased ? 1 : 0, false); }
-inline Tensor std(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased) {
-  return std(x, dims, unbiased ? 1 : 0, false);
+inline Tensor std(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased, bool keepdim = false) {
+  return std(x, dims, unbiased ? 1 : 0, keepdim);
 }
 /// (Σ |x|^p)^(1/p) of the elements as of one vector, p = 2 unless given. p = 0 counts elements that are not zero; an
 /// infinite p gives the greatest or smallest |x|, ValueError of nothing. Where the norm is 0, the derivative is 0; a

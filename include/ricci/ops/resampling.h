@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ricci/ops/nn.h"
 #include "ricci/tensor.h"
 
 namespace ricci {
@@ -27,6 +28,7 @@ class Factors : public SmallVector<double, 3> {
 
 /// `{.size = {128, 128}, .mode = "bilinear"}`, `{.scale_factor = 2}`
 struct InterpolateOptions {
+  ByName by_name = ByName();
   Sizes size = {};            ///< of the spatial axes, one for all or one for each; or
   Factors scale_factor = {};  ///< of the sizes, rounded down: exactly one of the two is given
   std::string mode = "nearest";

@@ -25,9 +25,6 @@ struct Differentiated {
     using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
     using Parts = call::Parts<aux, call::result_t<F, A...>>;
     call::check_chosen<Chosen, A...>();
-    static_assert(!std::is_arithmetic_v<typename Parts::Out>,
-                  "ricci: the function that grad differentiates must return a Tensor: a C++ number, such as x.item(), "
-                  "has no derivative");
     runs::Gradients found =
         runs::grad({call::any_function<typename Parts::Kept, A...>(f), name, where, aux}, call::any_list(A(a)...),
                    Chosen::wrapped, std::is_same_v<typename Parts::Out, Tensor>);
