@@ -9,9 +9,7 @@ namespace ricci::compiled {
 using Kind = ScalarStep::Kind;
 
 namespace {
-bool is_circular(const ScalarStep& s) {
-  return s.kind == Kind::word && (s.word == Word::sin || s.word == Word::cos) && is_float(s.dtype);
-}
+bool is_circular(const ScalarStep& s) { return s.is_circular() && is_float(s.dtype); }
 }  // namespace
 
 StageFunction::StageFunction(llvm::Module& module, std::string name, const LanePlan& plan, const Machine& machine,

@@ -78,10 +78,7 @@ std::optional<Refill> refill_of(const LanePlan& plan) {
       std::ranges::any_of(program.turns->state_of_output, [](int state) { return state == LaneTurns::row; });
   const bool serves_all =
       std::ranges::any_of(program.outputs, [](const Output& y) { return y.place.tensor >= 0 && y.place.stride == 0; });
-  // Where an argument of sin or cos is large, neighbouring lanes are computed again.
-  const bool is_circular = std::ranges::any_of(program.graph.steps(), [](const ScalarStep& s) {
-    return s.kind == ScalarStep::Kind::word && (s.word == Word::sin || s.word == Word::cos);
-  });
+  const bool is_circular = std::ranges::any_of(program.graph.steps(), &ScalarStep::is_circular);
   if (elements > most_elements || has_rows || serves_all || is_circular) return {};
   const auto of_turn = std::max<std::int64_t>(1, plan.registers * plan.operations(plan.stages[0].turn));
   const auto turns = [&](std::int64_t time) { return time / of_turn + 1; };

@@ -417,9 +417,7 @@ class Planner {
 
   /// Whether an argument of a sine or cosine may be larger than their formulas hold for.
   static bool may_be_large(const LanePlan& plan) {
-    return std::ranges::any_of(plan.program.graph.steps(), [](const ScalarStep& s) {
-      return s.kind == ScalarStep::Kind::word && (s.word == Word::sin || s.word == Word::cos);
-    });
+    return std::ranges::any_of(plan.program.graph.steps(), &ScalarStep::is_circular);
   }
 
   // ── elements that only move ──

@@ -14,6 +14,7 @@
 
 #include "compile/axes_apart.h"
 #include "compile/costs.h"
+#include "compile/levels.h"
 #include "compile/switches.h"
 #include "control/checks.h"
 #include "kernels/elementwise.h"
@@ -257,7 +258,8 @@ class Grouping {
     lanes_ = lanes;
     computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
     choose_lanes();
-    give_levels();
+    level_ = levels_of(body_, apart_);
+    last_level_ = level_.empty() ? 0 : std::ranges::max(level_);
   }
 
   /// Nothing is grouped: only loops are looked at.
@@ -491,23 +493,6 @@ class Grouping {
     std::ranges::stable_sort(numbers, [&](std::int64_t a, std::int64_t b) { return counts[a] > counts[b]; });
     if (numbers.size() > 4) numbers.resize(4);
     return numbers;
-  }
-
-  /// A group stands before the equations of its level that stay apart, which stand before the next group. What has an
-  /// effect keeps its order.
-  void give_levels() {
-    std::vector<int> of_variable(body_.types.size(), 0);
-    int effects = 0;
-    for (std::size_t i = 0; i < body_.equations.size(); ++i) {
-      const Equation& e = body_.equations[i];
-      int level = 0;
-      for (const Variable v : e.inputs) level = std::max(level, of_variable[at(v)]);
-      const bool may_matter = apart_[i] && (e.rules->effect != Effect::no_effect || e.rules->kind == Kind::custom);
-      if (may_matter) level = effects = std::max(level, effects);
-      level_.push_back(level);
-      last_level_ = std::max(last_level_, level);
-      for (const Variable v : e.outputs) of_variable[at(v)] = level + (apart_[i] ? 1 : 0);
-    }
   }
 
   /// What is not larger to read than its results are is made where it is read first: so small values, and what is

@@ -71,7 +71,7 @@ LaneProgram lowered(const LaneProgram& program) {
     if (is_lowered(s)) {
       const Node formula =
           s.dtype == DType::float32 ? formula_of<float>(s.word, s.from[0]) : formula_of<double>(s.word, s.from[0]);
-      if (s.word == Word::sin || s.word == Word::cos) s.from[1] = formula, result = to.graph.as_it_is(s);
+      if (s.is_circular()) s.from[1] = formula, result = to.graph.as_it_is(s);
       else result = formula;
       continue;
     }

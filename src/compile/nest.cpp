@@ -153,11 +153,10 @@ class RegionMaker {
   /// Large arguments of sin and cos are computed again by who knows the position; what serves all lanes is read once.
   bool may_walk(const LanePlan& plan) const {
     if (!plan.program.has_lanes || region_.walked.empty()) return false;
-    const auto turns = [](const ScalarStep& s) { return s.word == Word::sin || s.word == Word::cos; };
     const auto moves_for_all = [&](const Input& input) {
       return input.place.stride == 0 && region_.in[at(input.place.tensor)].by_range[region_.walked.back()] != 0;
     };
-    return std::ranges::none_of(plan.program.graph.steps(), turns) &&
+    return std::ranges::none_of(plan.program.graph.steps(), &ScalarStep::is_circular) &&
            std::ranges::none_of(plan.program.inputs, moves_for_all);
   }
 

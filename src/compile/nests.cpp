@@ -2,15 +2,13 @@
 #include "compile/nests.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compile/costs.h"
+#include "compile/levels.h"
 #include "compile/nest.h"
 #include "compile/switches.h"
 #include "kernels/elementwise.h"
@@ -95,7 +93,8 @@ class Nests {
   std::vector<Equation> equations(const std::vector<Equation>& original,
                                   std::vector<std::shared_ptr<const Nest>>& made) {
     std::vector<Equation> all;
-    for (int level = 0; level <= last_level_; ++level) {
+    const int last_level = level_.empty() ? 0 : std::ranges::max(level_);
+    for (int level = 0; level <= last_level; ++level) {
       for (const auto& [of_level, results] : nests_)
         if (of_level == level) all.push_back(nest(results, made));
       for (std::size_t i = 0; i < body_.equations.size(); ++i)
@@ -109,19 +108,9 @@ class Nests {
   std::int64_t elements(Variable v) const { return body_.types[at(v)].shape.numel().raw(); }
 
   void give_levels() {
-    std::vector<int> of_variable(body_.types.size(), 0);
-    int effects = 0;
-    for (std::size_t i = 0; i < body_.equations.size(); ++i) {
-      const Equation& e = body_.equations[i];
-      int level = 0;
-      for (const Variable v : e.inputs) level = std::max(level, of_variable[at(v)]);
-      const bool may_matter = e.rules->effect != Effect::no_effect || e.rules->kind == Kind::custom;
-      if (may_matter) level = effects = std::max(level, effects);
-      level_.push_back(level);
-      last_level_ = std::max(last_level_, level);
-      const bool ends_level = !said_[i] || is_in_memory(i);
-      for (const Variable v : e.outputs) of_variable[at(v)] = level + (ends_level ? 1 : 0);
-    }
+    std::vector<bool> apart;
+    for (std::size_t i = 0; i < body_.equations.size(); ++i) apart.push_back(!said_[i] || is_in_memory(i));
+    level_ = levels_of(body_, apart);
   }
 
   /// What others need of values that are said is stored, unless a view or a small equation gives it.
@@ -204,7 +193,6 @@ class Nests {
   SaidBy by_variable_;
   std::vector<int> level_;  // by equation
   std::vector<bool> is_kept_;
-  int last_level_ = 0;
   std::vector<std::pair<int, NestResults>> nests_;  // by level
   std::vector<Shape> shapes_;                       // of their results
 };

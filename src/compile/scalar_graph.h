@@ -50,6 +50,8 @@ struct ScalarStep {
   /// Of a load: elements [from[1], from[1] + row) lie in one row.
   std::int64_t row() const { return static_cast<std::int64_t>(payload >> 32); }
   std::int64_t offset() const { return static_cast<std::int64_t>(payload & 0xffffffffU); }
+  /// A sine or cosine: code computes lanes again whose arguments are larger than its formula holds for.
+  bool is_circular() const { return kind == Kind::word && (word == Word::sin || word == Word::cos); }
 
   bool operator==(const ScalarStep&) const = default;
 };
