@@ -144,9 +144,9 @@ std::string generator_path() {
   return path;
 }
 
-/// Where code is kept, the module waits until code is to be made.
 std::string why_no_generator() { return generator().problem; }
 
+/// Where code is kept, the module waits until code is to be made.
 bool has_generator() { return (!generator_path().empty() && keeps_code()) || generator().generate; }
 
 Image image_of(const LanePlan& plan, bool is_careful) {

@@ -49,16 +49,18 @@ class TimeLine {
     for (const ExplainedStep& step : steps) total += step.seconds;
     scale_ = total > 0 ? (width - 2 * margin) / total : 0;
     double begin = margin;
-    for (std::size_t i = 0; i < steps.size(); ++i) begin += draw(steps[i], begin, 0, colors[i % colors.size()]);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      begin += draw(steps[i], steps[i].seconds, begin, 0, colors[i % colors.size()]);
     text = words(margin, 20, "Time: " + time_text(total) + " in all, step by step") + text;
   }
   double height() const { return 50 + row * static_cast<double>(deepest_ + 1); }
   std::string text;
 
  private:
-  double draw(const ExplainedStep& step, double begin, std::size_t depth, const char* color) {
+  /// `seconds`: as which the step is drawn. Gives the width.
+  double draw(const ExplainedStep& step, double seconds, double begin, std::size_t depth, const char* color) {
     deepest_ = std::max(deepest_, depth);
-    const double wide = step.seconds * scale_, top = 30 + row * static_cast<double>(depth);
+    const double wide = seconds * scale_, top = 30 + row * static_cast<double>(depth);
     text += "<g>" + tip(step) + "<rect x=\"" + number(begin) + "\" y=\"" + number(top) + "\" width=\"" + number(wide) +
             "\" height=\"" + number(row - 2) + "\" fill=\"" + color + "\"/>";
     constexpr double of_letter = 6.2;
@@ -69,12 +71,9 @@ class TimeLine {
     // Timers take time: what is inside may have taken longer in its own run.
     double inside = 0;
     for (const ExplainedStep& inner : step.inside) inside += inner.seconds;
-    const double shrink = inside > step.seconds ? step.seconds / inside : 1;
+    const double shrink = inside > seconds ? seconds / inside : 1;
     double at = begin;
-    for (ExplainedStep inner : step.inside) {
-      inner.seconds *= shrink;
-      at += draw(inner, at, depth + 1, color);
-    }
+    for (const ExplainedStep& inner : step.inside) at += draw(inner, inner.seconds * shrink, at, depth + 1, color);
     return wide;
   }
 

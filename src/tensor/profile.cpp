@@ -101,8 +101,9 @@ bool write(Profile& p) {
     const std::lock_guard lock(thread->mutex);
     const std::string place = ",\"pid\":" + process + ",\"tid\":" + std::to_string(thread->number);
     for (const Event& e : thread->events) {
+      const std::int64_t begin = std::max(e.begin, p.begin);  // a span may have begun before the profile
       out << comma << "{\"ph\":\"X\",\"name\":" << in_json(e.name) << ",\"cat\":\"" << e.category << "\"" << place
-          << ",\"ts\":" << microseconds(e.begin - p.begin) << ",\"dur\":" << microseconds(e.end - e.begin) << "}";
+          << ",\"ts\":" << microseconds(begin - p.begin) << ",\"dur\":" << microseconds(e.end - begin) << "}";
       comma = ",\n";
     }
     thread->events = {};
@@ -180,7 +181,8 @@ void start(const std::string& path) {
 void stop() {
   Profile& p = profile();
   const std::lock_guard lock(p.mutex);
-  if ((asked_first.fetch_and(~a_profile_runs) & a_profile_runs) == 0)
+  const bool runs = (asked_first.fetch_and(~a_profile_runs) & a_profile_runs) != 0;
+  if (!runs || p.process != getpid())  // a child of fork would write over its parent's file
     throw ValueError("profile::stop: no profile runs; begin one with profile::start");
   if (!write(p)) throw ValueError("profile::stop: " + p.path + " cannot be written; is the disk full?");
 }

@@ -274,7 +274,11 @@ TEST_F(ArraysInLoops, AreReadByTheLibraryWhereverTheyLie) {
       {"elementwise", [](const Tensor& x) { return rc::lgamma(x.t() + 2).sum(); }},
       {"sum", [](const Tensor& x) { return (x.sum(0) * rc::arange(x.size(1))).sum(); }},
       {"sorted", [](const Tensor& x) { return (rc::sort(x.t(), 0).first * rc::arange(x.size(0))).sum(); }},
-      {"put", [](const Tensor& x) { return rc::index_put(x.t(), {rc::zeros({}, rc::int64)}, x.select(1, 0)).sum(); }},
+      {"put",
+       [](const Tensor& x) {
+         const Tensor row = x.select(1, 1) * 2;
+         return (rc::index_put(x.t(), {rc::zeros({}, rc::int64)}, row) * rc::arange(x.size(0))).sum();
+       }},
       {"decomposed", [](const Tensor& x) { return rc::svdvals(x.t()).sum(); }},
       {"a function of the user's", [=](const Tensor& x) { return (twice(x.t()) * x.t()).sum(); }}};
   for (const auto& [name, step] : steps)
