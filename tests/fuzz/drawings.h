@@ -4,7 +4,9 @@
 // Left out is what docs/04-randomness.md and docs/inside/draws.md say of: examples that part under Randomness::same, an
 // outermost branch or loop that draws from a generator on one path only, and a program that is called in a branch, loop
 // or map and holds a map, or branches or loops in a function with rules of its own. A checkpoint that captures is such
-// a program.
+// a program. A function with rules that draws in branches, loops or maps is no program of its own, as its rule draws
+// again what the program has drawn; and no loop with `.checkpoint` stands around a checkpoint that captures, and holds
+// branches or loops.
 #pragma once
 
 #include <optional>
@@ -34,6 +36,8 @@ struct Drawing {
   bool has_hidden = false;    // of these in a function with rules; or a map
   bool has_rule = false;      // of reverse mode alone
   bool goes_anywhere = true;  // as it is in parts: none of them is a program with hidden ones
+  bool is_redrawn = false;    // by a rule, in branches, loops or maps
+  bool is_captured = false;   // branches or loops, by a checkpoint that captures
 };
 
 /// Whole numbers and powers of two: nothing is rounded.
@@ -57,7 +61,9 @@ inline Drawing in_turn(const Drawing& a, const Drawing& b) {
           a.generators | b.generators,          a.parts || b.parts,           a.has_branches || b.has_branches,
           a.has_hidden || b.has_hidden,
           a.has_rule || b.has_rule,
-          a.goes_anywhere && b.goes_anywhere};
+          a.goes_anywhere && b.goes_anywhere,
+          a.is_redrawn || b.is_redrawn,
+          a.is_captured || b.is_captured};
 }
 
 inline Function summed(const Function& f) {
@@ -156,14 +162,19 @@ class RandomDrawing {
             parts || f.parts || g.parts,
             true,
             f.has_hidden || g.has_hidden,
-            f.has_rule || g.has_rule};
+            f.has_rule || g.has_rule,
+            true,
+            f.is_redrawn || g.is_redrawn,
+            f.is_captured || g.is_captured};
   }
 
   Drawing counted(int depth, bool shared) {
     const int steps = 1 + dice_.below(3);
-    const Checkpoints kept = checkpoints(shared);
+    const Checkpoints chosen = checkpoints(shared);
+    const Drawing of = any(depth - 1, shared);
+    const Checkpoints kept = of.is_captured ? Checkpoints::every_step : chosen;
     const std::string name = "fori " + std::to_string(steps) + name_of(kept);
-    Drawing whole = loop(name, any(depth - 1, shared), [=](const Function& f) {
+    Drawing whole = loop(name, of, [=](const Function& f) {
       return [=](const Tensor& x) {
         const auto step = [f](const Tensor&, const Tensor& y) { return f(y); };
         return rc::fori_loop(0, steps, step, x, {.checkpoint = kept});
@@ -176,9 +187,11 @@ class RandomDrawing {
   Drawing until(int depth, bool shared) {
     using State = std::pair<Tensor, Tensor>;
     const bool parts = !shared && dice_.chance(60);
-    const Checkpoints kept = checkpoints(shared);
+    const Checkpoints chosen = checkpoints(shared);
+    const Drawing of = any(depth - 1, shared);
+    const Checkpoints kept = of.is_captured ? Checkpoints::every_step : chosen;
     const std::string name = std::string("while") + (parts ? " of example" : "") + name_of(kept);
-    Drawing whole = loop(name, any(depth - 1, shared), [=](const Function& f) {
+    Drawing whole = loop(name, of, [=](const Function& f) {
       return [=](const Tensor& x) {
         const Tensor first = parts ? rc::remainder(rc::floor(x.select(0, 1)), 2) : rc::zeros({}, rc::float64);
         const auto goes_on = [](const State& s) { return s.first < 2; };
@@ -207,12 +220,14 @@ class RandomDrawing {
   Drawing checkpointed(int depth, bool shared) {
     const Drawing of = any(depth - 1, shared);
     const bool captures = !of.has_hidden && dice_.chance(50);  // half of x
-    return nested(captures ? "checkpoint that captures" : "checkpoint", of, [=](const Function& f) {
+    Drawing whole = nested(captures ? "checkpoint that captures" : "checkpoint", of, [=](const Function& f) {
       return [=](const Tensor& x) {
         const Tensor half = x * 0.5;
         return rc::checkpoint([=](const Tensor& y) { return f(captures ? y + half : y); })(x);
       };
     });
+    whole.is_captured |= captures && of.has_branches;
+    return whole;
   }
 
   Drawing with_rule(int depth, bool shared) {
@@ -225,6 +240,7 @@ class RandomDrawing {
     });
     whole.has_rule = true;
     whole.has_hidden |= whole.has_branches;
+    whole.is_redrawn |= whole.has_hidden;
     return whole;
   }
 
@@ -233,7 +249,8 @@ class RandomDrawing {
     const bool is_compiled = dice_.chance(50);
     f.goes_anywhere &= !f.has_hidden;
     f.text = (is_compiled ? "compile(" : "trace(") + f.text + ")";
-    if (is_compiled) f.in_parts = rc::compile(f.in_parts);
+    if (f.is_redrawn) f.in_parts = f.step_by_step;
+    else if (is_compiled) f.in_parts = rc::compile(f.in_parts);
     else f.in_parts = [g = f.in_parts](const Tensor& x) { return rc::trace(g)(x)({x})[0]; };
     return f;
   }
@@ -258,7 +275,10 @@ class RandomDrawing {
             f.parts,
             f.has_branches,
             true,
-            f.has_rule};
+            f.has_rule,
+            true,
+            f.is_redrawn,
+            f.is_captured};
   }
 
   Drawing derivative(int depth, bool shared) {
