@@ -20,8 +20,10 @@ get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTOR
 if(RICCI_COMPILE)
   find_path(RICCI_LLVM_INCLUDE_DIR llvm/ExecutionEngine/Orc/LLJIT.h PATHS /usr/lib/llvm-19/include NO_CACHE REQUIRED)
   if(RICCI_LLVM_STATIC)
-    # The parts of LLVM that the generator calls, and all that these call. They want zlib and zstd.
-    find_program(RICCI_LLVM_CONFIG NAMES llvm-config-19 PATHS /usr/lib/llvm-19/bin NO_CACHE REQUIRED)
+    # The parts of LLVM that the generator calls, and all that these call. They want zlib and zstd. Their archives are
+    # named by the program that came with the headers, which has no number in its name there.
+    set(beside_headers ${RICCI_LLVM_INCLUDE_DIR}/../bin)
+    find_program(RICCI_LLVM_CONFIG NAMES llvm-config-19 llvm-config HINTS ${beside_headers} NO_CACHE REQUIRED)
     find_library(RICCI_ZSTD_LIBRARY NAMES zstd libzstd.so.1 NO_CACHE REQUIRED)
     execute_process(COMMAND ${RICCI_LLVM_CONFIG} --link-static --libfiles x86 aarch64 runtimedyld orcjit scalaropts ipo
                             codegen passes

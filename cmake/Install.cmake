@@ -21,9 +21,11 @@ if(RICCI_STATIC)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ricci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT RicciTargets NAMESPACE Ricci:: DESTINATION ${package_dir})
-# For pkg-config, which finds the prefix from where the file lies.
-cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE libdir)
-string(REGEX REPLACE "[^/]+" ".." RICCI_PREFIX_FROM_PC ${libdir}/pkgconfig)
+# For pkg-config, which finds all from where the file lies: the package may be moved, and CMAKE_INSTALL_LIBDIR may be a
+# whole path, or Debian's lib/x86_64-linux-gnu.
+set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${pc_dir} OUTPUT_VARIABLE prefix_from_pc)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${pc_dir} OUTPUT_VARIABLE includedir_from_pc)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/ricci.pc.in ${PROJECT_BINARY_DIR}/ricci.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/ricci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/RicciConfig.cmake ${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake

@@ -98,6 +98,8 @@ def test_a_trace_is_json_with_nested_spans(tmp_path):
 
 
 def test_a_trace_has_the_pieces_of_each_thread(tmp_path):
+    """Which thread takes a piece is left to chance, so the program runs until the second one has taken one. That it
+    never does would be a fault: a call is cut for as many threads as are asked for, whatever the processors."""
     path = tmp_path / "trace.json"
     code = f"""
 import ricci as rc
@@ -107,6 +109,10 @@ rc.profile.start({str(path)!r})
 for _ in range(20):
     rc.sin(x)
 """  # written where the program ends
-    subprocess.run([sys.executable, "-c", code], check=True)
-    pieces = [e for e in json.loads(path.read_text())["traceEvents"] if e.get("cat") == "piece"]
-    assert {e["name"] for e in pieces} == {"sin"} and len({e["tid"] for e in pieces}) <= 2 <= len(pieces)
+    for _ in range(30):
+        subprocess.run([sys.executable, "-c", code], check=True)
+        pieces = [e for e in json.loads(path.read_text())["traceEvents"] if e.get("cat") == "piece"]
+        threads = {e["tid"] for e in pieces}
+        if len(threads) == 2:
+            break
+    assert len(threads) == 2 and {e["name"] for e in pieces} == {"sin"}

@@ -21,8 +21,9 @@ BuildInfo build_info() {
                  .compiler = "g++ " __VERSION__,
 #endif
                  .instructions = RICCI_TEXT_OF(RICCI_ISA)};
-  info.why_no_code = compiled::why_no_generator();
-  if (info.why_no_code.empty()) info.code = compiled::generator_path();
+  const compiled::GeneratorFile code = compiled::generator_file();
+  info.code = code.path;
+  info.why_no_code = code.problem;
   return info;
 }
 

@@ -25,10 +25,12 @@ struct Generator {
   Generate generate = nullptr;
   GeneratePlan generate_plan = nullptr;
   Export export_plan = nullptr;
+  std::string path = {};
   std::string problem = {};  // what the loader said, where there is none
 };
 
-/// Beside the library that this code is part of, in its folder ricci, or where it is installed.
+/// Beside the library that this code is part of, in its folder ricci, or where it is installed. One module serves the
+/// libraries of all levels, which the loader looks for in glibc-hwcaps/x86-64-v3 and its like.
 std::string find_generator() {
 #ifdef RICCI_CODE_LIBRARY
   Dl_info self{};
@@ -37,8 +39,9 @@ std::string find_generator() {
     beside = self.dli_fname;
     beside.erase(beside.find_last_of('/') == std::string::npos ? 0 : beside.find_last_of('/') + 1);
   }
-  for (const std::string& path : {beside + RICCI_CODE_LIBRARY, beside + "ricci/" RICCI_CODE_LIBRARY,
-                                  std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY)})
+  for (const std::string& path :
+       {beside + RICCI_CODE_LIBRARY, beside + "ricci/" RICCI_CODE_LIBRARY, beside + "../../" RICCI_CODE_LIBRARY,
+        std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY)})
     if (access(path.c_str(), R_OK) == 0) return path;
 #endif
   return {};
@@ -50,10 +53,14 @@ Generator load_generator() {
   found.problem.clear();
   for (const std::string& path : {generator_path(), std::string(RICCI_CODE_LIBRARY)}) {  // or where the loader looks
     if (path.empty()) continue;
-    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
-      return {reinterpret_cast<Generate>(dlsym(library, "ricci_generate")),
-              reinterpret_cast<GeneratePlan>(dlsym(library, "ricci_generate_plan")),
-              reinterpret_cast<Export>(dlsym(library, "ricci_export"))};
+    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      void* const generate = dlsym(library, "ricci_generate");
+      Dl_info itself{};
+      return {.generate = reinterpret_cast<Generate>(generate),
+              .generate_plan = reinterpret_cast<GeneratePlan>(dlsym(library, "ricci_generate_plan")),
+              .export_plan = reinterpret_cast<Export>(dlsym(library, "ricci_export")),
+              .path = dladdr(generate, &itself) ? itself.dli_fname : path};  // the loader may have looked for it
+    }
     if (found.problem.empty()) found.problem = dlerror();
   }
 #endif
@@ -144,7 +151,7 @@ std::string generator_path() {
   return path;
 }
 
-std::string why_no_generator() { return generator().problem; }
+GeneratorFile generator_file() { return {generator().path, generator().problem}; }
 
 /// Where code is kept, the module waits until code is to be made.
 bool has_generator() { return (!generator_path().empty() && keeps_code()) || generator().generate; }

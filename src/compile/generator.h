@@ -11,9 +11,13 @@ namespace ricci::compiled {
 bool has_generator();
 inline constexpr const char* no_generator =
     "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
-/// What the loader says of the module, which is loaded; empty where it is there.
-std::string why_no_generator();
-/// The file of the module; empty where there is none.
+struct GeneratorFile {
+  std::string path;     ///< of the module that was loaded; empty where there is none
+  std::string problem;  ///< what the loader says then
+};
+/// Loads the module.
+GeneratorFile generator_file();
+/// Where the module should lie; empty where it does not: then the loader looks for it.
 std::string generator_path();
 
 /// RICCI_DUMP=code prints the code's text.

@@ -8,6 +8,7 @@
 #include "program/markup.h"
 #include "program/printer.h"
 #include "ricci/pictures.h"
+#include "tensor/utf8.h"
 
 namespace ricci {
 namespace {
@@ -24,10 +25,10 @@ std::string operation_text(const Equation& e, bool has_programs) {
 
 // ── graphs ──
 
-/// As a string of the language, whose lines begin at the left.
+/// As a string of the language, in UTF-8, whose lines begin at the left.
 std::string quoted(std::string_view text) {
   std::string safe = "\"";
-  for (const char c : text) {
+  for (const char c : in_utf8(text)) {
     if (c == '"' || c == '\\') safe += '\\';
     if (c == '\n') safe += "\\l";
     else safe += c;

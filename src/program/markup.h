@@ -4,12 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "tensor/utf8.h"
+
 namespace ricci {
 
-/// With the characters that markup has a meaning for written as entities; others that XML forbids as �.
+/// In UTF-8, with the characters that markup has a meaning for written as entities, and those that XML forbids as �.
 inline std::string in_markup(std::string_view text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : in_utf8(text)) {
     switch (c) {
       case '&': safe += "&amp;"; break;
       case '<': safe += "&lt;"; break;

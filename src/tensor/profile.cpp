@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ricci/error.h"
+#include "tensor/utf8.h"
 
 namespace ricci::profile {
 namespace {
@@ -62,7 +63,7 @@ OfThread& of_this_thread() {
 
 std::string in_json(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : in_utf8(text)) {
     char code[8];
     if (c == '"' || c == '\\') {
       quoted += '\\';

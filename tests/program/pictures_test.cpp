@@ -65,6 +65,33 @@ TEST(Pictures, NamesAreEscaped) {
   EXPECT_NE(drawn.find("sort f32[9]"), std::string::npos) << drawn;
 }
 
+/// An operation whose name holds a byte that is no UTF-8, a character cut short, and whole ones.
+struct OfOtherBytes {
+  using kind = rc::Elementwise;
+  static constexpr const char* name = "a\xff\xe2\x82z\xce\xb1";
+  template <class T>
+  auto formula(T x) const {
+    return x + T(1);
+  }
+  Tensor partial(const Tensor& x, const Tensor&) const { return rc::ones_like(x); }
+};
+
+TEST(Pictures, BytesThatAreNoUtf8AreReplaced) {
+  const auto f = [](const Tensor& x) { return rc::apply(OfOtherBytes{}, x); };
+  const std::string shown = "a���zα", path = "pictures_test_bytes.json";
+  const rc::Program program = rc::trace(f)(rc::ones({2}));
+  EXPECT_NE(rc::to_dot(program).find(shown), std::string::npos) << rc::to_dot(program);
+  EXPECT_NE(rc::to_html(program).find(shown), std::string::npos) << rc::to_html(program);
+  rc::profile::start(path);
+  { const rc::profile::Span span("\xc0\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xef\xbf\xbf \xf0\x9f\x98\x80"); }
+  f(rc::ones({2}));
+  rc::profile::stop();
+  const std::string text = contents(path);
+  EXPECT_EQ(count(text, "\"" + shown + "\""), 1U) << text;
+  EXPECT_EQ(count(text, "\"�� ��� ���� ��� 😀\""), 1U) << text;
+  std::remove(path.c_str());
+}
+
 TEST(Pictures, AnExplanationIsSavedAsSvgAlone) {
   const rc::Explanation e = rc::compile([](const Tensor& x) { return rc::sort(x).first; }).explain(rc::ones({9}));
   EXPECT_THROW(e.save("plan.png"), rc::ValueError);
