@@ -143,7 +143,7 @@ class Factor:
 
     analysis: Analysis
     values: Tensor  # of the matrix, [batch…, nnz]
-    numbers: Tensor  # int64 [batch…, factor_nnz]: the bits of float64 numbers
+    numbers: Tensor  # int64 [batch…, numbers]: the bits of float64 numbers
 
 
 def factor(a, analysis=None, *, symmetric=False):

@@ -183,7 +183,7 @@ void make_direct(nb::module_& m) {
           nb::arg("a"), nb::kw_only(), nb::arg("symmetric") = false)
       .def_prop_ro("sparsity", &Analysis::sparsity)
       .def_prop_ro("symmetric", &Analysis::is_symmetric)
-      .def_prop_ro("factor_nnz", &Analysis::factor_nnz, "The numbers of a factor.")
+      .def_prop_ro("factor_nnz", &Analysis::factor_nnz, "Nonzeros of the factors.")
       .def(
           "order", [](const Analysis& a) { return tensor(a.order()); },
           "int64 [n]: the columns as they are eliminated.")

@@ -1,4 +1,4 @@
-// From a pattern to those of its factors: rows exchanged, an order of elimination, and the new nonzeros it makes.
+// From a pattern to its factors: rows exchanged, an order of elimination, panels, and where each nonzero enters them.
 #include "sparse/analysis.h"
 
 #include <algorithm>
@@ -10,31 +10,43 @@
 #include "ricci/ops.h"
 #include "ricci/primitive/parameters.h"
 #include "ricci/primitive/raise.h"
+#include "sparse/elimination.h"
 
 namespace ricci::sparse {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-constexpr std::int64_t most_nonzeros = std::int64_t{1} << 30;
+/// The nonzeros of each column: their rows, ascending, and their places among the values.
+struct ByColumn {
+  Lists<std::int32_t> rows;
+  std::vector<std::int64_t> places;
 
-bool has_diagonal(const Sparsity& sparsity, std::int64_t i) { return std::ranges::binary_search(sparsity.row(i), i); }
-
-/// The rows of each column's nonzeros that `may` stand on the diagonal, given the nonzero's place.
-template <class May>
-Lists<std::int32_t> rows_by_column(const Sparsity& sparsity, const May& may) {
-  std::vector<Nodes> rows(at(sparsity.columns()));
-  std::int64_t place = 0;
-  for (std::int32_t i = 0; i < sparsity.rows(); ++i)
-    for (const std::int64_t j : sparsity.row(i))
-      if (may(place++)) rows[at(j)].push_back(i);
-  Lists<std::int32_t> all;
-  for (const Nodes& of_column : rows) {
-    all.of.insert(all.of.end(), of_column.begin(), of_column.end());
-    all.end_list();
+  explicit ByColumn(const Sparsity& sparsity) : places(at(sparsity.nnz())) {
+    rows.begin.assign(at(sparsity.columns() + 1), 0), rows.of.resize(places.size());
+    for (const std::int64_t j : sparsity.col()) ++rows.begin[at(j + 1)];
+    std::partial_sum(rows.begin.begin(), rows.begin.end(), rows.begin.begin());
+    std::vector<std::int64_t> next(rows.begin.begin(), rows.begin.end() - 1);
+    std::int64_t place = 0;
+    for (std::int32_t i = 0; i < sparsity.rows(); ++i)
+      for (const std::int64_t j : sparsity.row(i)) {
+        const std::size_t to = at(next[at(j)]++);
+        rows.of[to] = i, places[to] = place++;
+      }
   }
-  return all;
-}
+
+  /// The rows of nonzeros that `may` stand on the diagonal, given their places.
+  template <class May>
+  Lists<std::int32_t> rows_where(const May& may) const {
+    Lists<std::int32_t> all;
+    for (std::int64_t j = 0; j < rows.count(); ++j) {
+      for (std::int64_t k = rows.begin[at(j)]; k < rows.begin[at(j + 1)]; ++k)
+        if (may(places[at(k)])) all.of.push_back(rows.of[at(k)]);
+      all.end_list();
+    }
+    return all;
+  }
+};
 
 /// By column: the row whose element of that column comes on the diagonal. Row j for column j where the pattern has that
 /// element; no_node where all rows that have the column are taken.
@@ -44,9 +56,8 @@ Nodes rows_on_diagonal(const Lists<std::int32_t>& rows, std::int64_t n) {
     if (std::ranges::binary_search(rows[j], j)) found[at(j)] = j;
   return matching(std::move(found), n, [&](std::int32_t column) { return rows[column]; });
 }
-Nodes rows_on_diagonal(const Sparsity& sparsity) {
-  const auto any = [](std::int64_t) { return true; };
-  Nodes found = rows_on_diagonal(rows_by_column(sparsity, any), sparsity.rows());
+Nodes rows_on_diagonal(const ByColumn& by_column) {
+  Nodes found = rows_on_diagonal(by_column.rows, by_column.rows.count());
   const auto alone = std::ranges::find(found, no_node);
   if (alone != found.end())
     raise<ValueError>("sparse::Analysis: every matrix of this pattern is singular: column " +
@@ -72,18 +83,17 @@ std::vector<double> parts_of_columns(const Sparse& a) {
 
 /// The same by values: each element on the diagonal is at least a tenth of the greatest in its column. Where no choice
 /// of rows gives that, the smallest of these parts is as great as any choice makes it.
-Nodes rows_on_diagonal(const Sparse& a) {
+Nodes rows_on_diagonal(const ByColumn& by_column, const Sparse& a) {
   constexpr double enough = 0.1;
-  const Sparsity& sparsity = a.sparsity;
   const std::vector<double> parts = parts_of_columns(a);
   const auto of_at_least = [&](double least) {
     const auto is_great = [&](std::int64_t place) { return parts[at(place)] >= least; };
-    return rows_on_diagonal(rows_by_column(sparsity, is_great), sparsity.rows());
+    return rows_on_diagonal(by_column.rows_where(is_great), a.sparsity.rows());
   };
   const auto is_complete = [](const Nodes& found) { return std::ranges::find(found, no_node) == found.end(); };
   Nodes best = of_at_least(enough);
   if (is_complete(best)) return best;
-  best = rows_on_diagonal(sparsity);
+  best = rows_on_diagonal(by_column);
   std::vector<double> below = parts;
   std::erase_if(below, [](double part) { return part >= enough; });
   std::ranges::sort(below);
@@ -101,122 +111,116 @@ Nodes rows_on_diagonal(const Sparse& a) {
 /// once all their neighbours with such a place are eliminated.
 std::vector<bool> without_diagonal(const Sparsity& sparsity) {
   std::vector<bool> without(at(sparsity.rows()));
-  for (std::int64_t i = 0; i < sparsity.rows(); ++i) without[at(i)] = !has_diagonal(sparsity, i);
+  for (std::int64_t i = 0; i < sparsity.rows(); ++i)
+    without[at(i)] = !std::ranges::binary_search(sparsity.row(i), i);
   return without;
 }
 
-/// Rows and columns after `row_of` has brought the diagonal in place: who is next to whom, in either direction.
-std::vector<Nodes> neighbours_of(const Sparsity& sparsity, const Nodes& row_of) {
-  std::vector<Nodes> all(at(sparsity.rows()));
-  for (std::int32_t i = 0; i < sparsity.rows(); ++i)
-    for (const std::int64_t j : sparsity.row(row_of[at(i)]))
-      if (j != i) {
-        all[at(i)].push_back(static_cast<std::int32_t>(j));
-        all[at(j)].push_back(i);
-      }
-  for (Nodes& nodes : all) {
-    std::ranges::sort(nodes);
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+/// Columns, and rows by the columns on whose diagonal `row_of` puts them: who is next to whom, in either direction.
+Graph neighbours_of(const Sparsity& sparsity, const ByColumn& by_column, const Nodes& row_of, bool symmetric) {
+  Graph graph;
+  graph.of.reserve(at((symmetric ? 1 : 2) * sparsity.nnz()));
+  Nodes column_of(row_of.size()), met_by(row_of.size(), no_node);
+  for (std::int32_t j = 0; j < std::ssize(row_of); ++j) column_of[at(row_of[at(j)])] = j;
+  for (std::int32_t j = 0; j < std::ssize(row_of); ++j) {
+    const auto add = [&](std::int32_t k) {
+      if (k != j && std::exchange(met_by[at(k)], j) != j) graph.of.push_back(k);
+    };
+    for (const std::int64_t k : sparsity.row(row_of[at(j)])) add(static_cast<std::int32_t>(k));
+    if (!symmetric)
+      for (const std::int32_t i : by_column.rows[j]) add(column_of[at(i)]);
+    graph.end_list();
   }
-  return all;
+  return graph;
 }
 
-/// The rows of L: column i of row k, where k is reached from a neighbour along the elimination tree (Liu, SIAM J.
-/// Matrix Anal. 11, 1990).
-Lists<std::int32_t> rows_of_factor(const std::vector<Nodes>& neighbours, const Nodes& order, const Nodes& place_of) {
-  Lists<std::int32_t> rows;
-  Nodes parent(order.size(), no_node), reached_by(order.size(), no_node);
-  for (std::int32_t k = 0; k < std::ssize(order); ++k) {
-    reached_by[at(k)] = k;
-    for (const std::int32_t neighbour : neighbours[at(order[at(k)])])
-      for (std::int32_t i = place_of[at(neighbour)]; i < k && reached_by[at(i)] != k; i = parent[at(i)]) {
-        if (parent[at(i)] == no_node) parent[at(i)] = k;
-        reached_by[at(i)] = k;
-        rows.of.push_back(i);
+void require_memory(std::int64_t numbers) {
+  if (numbers > std::int64_t{1} << 30)
+    raise<ValueError>(
+        "sparse::Analysis: the factors would have more than 2^30 numbers, 8 GB; use sparse::cg or "
+        "sparse::gmres, which need none");
+}
+
+/// Panels one after another.
+void place_panels(Analysis::Data& data) {
+  const Supernodes& nodes = data.supernodes;
+  data.panels.push_back(0);
+  for (std::int32_t s = 0; s < nodes.count(); ++s)
+    data.panels.push_back(data.panels.back() + nodes.rows(s) * nodes.columns(s) * (data.is_symmetric ? 1 : 2));
+  require_memory(data.numbers());
+}
+
+/// Where each nonzero of the matrix enters the panels.
+void place_nonzeros(Analysis::Data& data, const ByColumn& by_column) {
+  const Supernodes& nodes = data.supernodes;
+  const Elimination row_places(data.rows), column_places(data.columns);
+  data.entries.of.reserve(at(data.sparsity.nnz() + (data.is_symmetric ? data.size() : 0)));
+  Nodes local(at(data.size()));  // the rows of the panel at hand
+  for (std::int32_t s = 0; s < nodes.count(); ++s) {
+    const std::int32_t first = nodes.first[at(s)], columns = nodes.columns(s);
+    const auto rows = static_cast<std::int32_t>(nodes.rows(s));
+    for (std::int32_t k = 0; k < columns; ++k) local[at(first + k)] = k;
+    for (std::int32_t k = columns; k < rows; ++k) local[at(nodes.below[s][at(k - columns)])] = k;
+    const std::int32_t upper = data.is_symmetric ? 0 : rows * columns;
+    for (std::int32_t k = first; k < first + columns; ++k) {
+      const std::int32_t row = data.rows[at(k)], column = data.columns[at(k)], begin = (k - first) * rows;
+      const auto add = [&](std::int32_t to, std::int64_t place) {
+        data.entries.of.push_back({to, static_cast<std::int32_t>(place)});
+      };
+      for (std::int64_t i = by_column.rows.begin[at(column)]; i < by_column.rows.begin[at(column + 1)]; ++i)
+        if (const std::int32_t to = row_places.place[at(by_column.rows.of[at(i)])]; to >= k)
+          add(begin + local[at(to)], by_column.places[at(i)]);
+      std::int64_t place = data.sparsity.crow()[at(row)];
+      for (const std::int64_t j : data.sparsity.row(row)) {
+        if (const std::int32_t to = column_places.place[at(j)]; to > k || (to == k && data.is_symmetric))
+          add(upper + begin + local[at(to)], place);
+        ++place;
       }
-    std::sort(rows.of.begin() + rows.begin.back(), rows.of.end());
-    if (std::ssize(rows.of) > most_nonzeros)
-      raise<ValueError>(
-          "sparse::Analysis: the factors would have more than 2^30 nonzeros, 8 GB; use sparse::cg or "
-          "sparse::gmres, which need none");
-    rows.end_list();
+    }
+    data.entries.end_list();
   }
-  return rows;
 }
 
-Lists<std::int32_t> transposed(const Lists<std::int32_t>& rows) {
-  const std::int64_t size = std::ssize(rows.begin) - 1;
-  Lists<std::int32_t> columns{std::vector<std::int64_t>(at(size + 1)), std::vector<std::int32_t>(rows.of.size())};
-  for (const std::int32_t i : rows.of) ++columns.begin[at(i + 1)];
-  for (std::int64_t i = 0; i < size; ++i) columns.begin[at(i + 1)] += columns.begin[at(i)];
-  std::vector<std::int64_t> next(columns.begin.begin(), columns.begin.end() - 1);
-  for (std::int32_t k = 0; k < size; ++k)
-    for (const std::int32_t i : rows[k]) columns.of[at(next[at(i)]++)] = k;
-  return columns;
-}
-
-/// Where each nonzero of the matrix enters the elimination.
-void place_nonzeros(Analysis::Data& data) {
-  const std::int64_t n = data.size();
-  std::vector<std::vector<Placed>> lower(at(n)), upper(at(n));
-  Nodes row_place(at(n)), column_place(at(n));
-  for (std::int32_t k = 0; k < n; ++k) row_place[at(data.rows[at(k)])] = k, column_place[at(data.columns[at(k)])] = k;
-  data.diagonal.assign(at(n), -1);
-  std::int64_t place = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    for (const std::int64_t j : data.sparsity.row(i)) {
-      const std::int32_t row = row_place[at(i)], column = column_place[at(j)];
-      if (row == column) data.diagonal[at(row)] = place;
-      else if (row > column) lower[at(row)].push_back({column, place});
-      else upper[at(column)].push_back({row, place});
-      ++place;
-    }
-  const auto gathered = [](const std::vector<std::vector<Placed>>& lists) {
-    Lists<Placed> all;
-    for (const std::vector<Placed>& list : lists) {
-      all.of.insert(all.of.end(), list.begin(), list.end());
-      all.end_list();
-    }
-    return all;
-  };
-  data.lower = gathered(lower), data.upper = gathered(upper);
-  if (!data.is_symmetric) return;
-  std::vector<std::int64_t> next(data.sparsity.crow().begin(), data.sparsity.crow().end());
-  for (std::int64_t i = 0; i < n; ++i)  // row by row, the columns of each row ascend
-    for (const std::int64_t j : data.sparsity.row(i)) data.across.push_back(next[at(j)]++);
-}
-
-void require_analysable(const Sparsity& sparsity, bool symmetric) {
+void require_analysable(const Sparsity& sparsity) {
   const std::int64_t n = sparsity.rows();
   if (n != sparsity.columns())
     raise<ValueError>("sparse::Analysis: the pattern has " + std::to_string(n) + " rows and " +
                       std::to_string(sparsity.columns()) + " columns; only a square matrix has an inverse");
-  if (n > std::numeric_limits<std::int32_t>::max())
-    raise<ValueError>("sparse::Analysis: the pattern has " + std::to_string(n) + " rows; there may be 2^31 - 1");
-  if (symmetric && !(sparsity == sparsity.transposed()))
+  if (std::max(n, sparsity.nnz()) > std::numeric_limits<std::int32_t>::max())
+    raise<ValueError>("sparse::Analysis: the pattern has " + std::to_string(n) + " rows and " +
+                      std::to_string(sparsity.nnz()) + " nonzeros; there may be 2^31 - 1 of either");
+}
+void require_symmetric(const Sparsity& sparsity, const ByColumn& by_column) {
+  if (!std::ranges::equal(sparsity.crow(), by_column.rows.begin) ||
+      !std::ranges::equal(sparsity.col(), by_column.rows.of))
     raise<ValueError>(
         "sparse::Analysis: the pattern is not symmetric; leave .symmetric out, or have both triangles in "
         "the pattern");
 }
 
 /// Requires: row `row_of[j]` is to stand at column j's place on the diagonal; of a symmetric pattern, row j.
-std::shared_ptr<const Analysis::Data> analysed(const Sparsity& sparsity, bool symmetric, const Nodes& row_of) {
-  const std::int64_t n = sparsity.rows();
-  Analysis::Data data{.sparsity = sparsity, .is_symmetric = symmetric};
-  const std::vector<Nodes> neighbours = neighbours_of(sparsity, row_of);
-  data.columns = elimination_order(neighbours, symmetric ? without_diagonal(sparsity) : std::vector<bool>(at(n)));
-  Nodes place_of(at(n));
-  for (std::int32_t k = 0; k < n; ++k) {
-    place_of[at(data.columns[at(k)])] = k;
-    data.rows.push_back(row_of[at(data.columns[at(k)])]);
+std::shared_ptr<const Analysis::Data> analysed(const Sparsity& sparsity, const ByColumn& by_column, bool symmetric,
+                                               const Nodes& row_of) {
+  const Graph graph = neighbours_of(sparsity, by_column, row_of, symmetric);
+  const std::vector<bool> comes_after = symmetric ? without_diagonal(sparsity) : std::vector<bool>(row_of.size());
+  EliminationTree tree(graph, elimination_order(graph, comes_after));
+  std::int64_t nonzeros = 0;
+  double products = 0;
+  for (const std::int64_t count : tree.count) {
+    nonzeros += (symmetric ? 1 : 2) * (count - 1) + 1;
+    products += (symmetric ? 0.5 : 1) * static_cast<double>((count - 1) * count);
   }
-  data.of_row = rows_of_factor(neighbours, data.columns, place_of);
-  data.of_column = transposed(data.of_row);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto below = static_cast<double>(data.of_column[i].size());
-    data.products += (symmetric ? 0.5 : 1) * below * (below + 1);
-  }
-  place_nonzeros(data);
+  require_memory(nonzeros);
+  Analysis::Data data{.sparsity = sparsity,
+                      .is_symmetric = symmetric,
+                      .supernodes = Supernodes(graph, tree),
+                      .nonzeros = nonzeros,
+                      .products = products};
+  data.columns = std::move(tree.elimination.order);
+  for (const std::int32_t j : data.columns) data.rows.push_back(row_of[at(j)]);
+  place_panels(data);
+  place_nonzeros(data, by_column);
+  if (symmetric) data.across = by_column.places;
   return std::make_shared<const Analysis::Data>(std::move(data));
 }
 
@@ -229,9 +233,11 @@ Nodes as_they_stand(std::int64_t n) {
 }  // namespace
 
 Analysis::Analysis(const Sparsity& sparsity, AnalysisOptions options) {
-  require_analysable(sparsity, options.symmetric);
-  data_ = analysed(sparsity, options.symmetric,
-                   options.symmetric ? as_they_stand(sparsity.rows()) : rows_on_diagonal(sparsity));
+  require_analysable(sparsity);
+  const ByColumn by_column(sparsity);
+  if (options.symmetric) require_symmetric(sparsity, by_column);
+  data_ = analysed(sparsity, by_column, options.symmetric,
+                   options.symmetric ? as_they_stand(sparsity.rows()) : rows_on_diagonal(by_column));
 }
 
 Analysis::Analysis(const Sparse& a, AnalysisOptions options) {
@@ -239,11 +245,12 @@ Analysis::Analysis(const Sparse& a, AnalysisOptions options) {
     *this = Analysis(a.sparsity, options);
     return;
   }
-  require_analysable(a.sparsity, false);
+  require_analysable(a.sparsity);
   (void)a.shape();
   if (!a.values.is_floating_point())
     raise<TypeError>("sparse::Analysis: the values are " + to_string(type_of(a.values)) + "; pass floating numbers");
-  data_ = analysed(a.sparsity, false, rows_on_diagonal(a));
+  const ByColumn by_column(a.sparsity);
+  data_ = analysed(a.sparsity, by_column, false, rows_on_diagonal(by_column, a));
 }
 
 bool Analysis::is_equal(const Analysis& other) const {
@@ -253,7 +260,7 @@ bool Analysis::is_equal(const Analysis& other) const {
 
 const Sparsity& Analysis::sparsity() const { return data_->sparsity; }
 bool Analysis::is_symmetric() const { return data_->is_symmetric; }
-std::int64_t Analysis::factor_nnz() const { return data_->numbers(); }
+std::int64_t Analysis::factor_nnz() const { return data_->nonzeros; }
 std::vector<std::int64_t> Analysis::order() const { return {data_->columns.begin(), data_->columns.end()}; }
 
 void Analysis::print_parameter(std::string& out) const {
@@ -285,7 +292,9 @@ void Analysis::parse_parameter(std::string_view& text) {
   std::vector<std::int64_t> crow = parse(), col = parse();
   const std::int64_t rows = std::ssize(crow) - 1;
   const Sparsity sparsity(rows, rows, std::move(crow), std::move(col));
-  require_analysable(sparsity, symmetric);
+  require_analysable(sparsity);
+  const ByColumn by_column(sparsity);
+  if (symmetric) require_symmetric(sparsity, by_column);
   Nodes row_of = as_they_stand(rows);
   if (!symmetric) {
     const std::vector<std::int64_t> read = parse();
@@ -300,7 +309,7 @@ void Analysis::parse_parameter(std::string_view& text) {
                         std::to_string(rows - 1) + ", each once; write an analysis as it is printed");
     row_of.assign(read.begin(), read.end());
   }
-  data_ = analysed(sparsity, symmetric, row_of);
+  data_ = analysed(sparsity, by_column, symmetric, row_of);
 }
 
 std::ostream& operator<<(std::ostream& out, const Analysis& analysis) {

@@ -1,4 +1,5 @@
-// Factors L D U of sparse matrices and what they solve, one row after another, all in double.
+// Factors of sparse matrices and what they solve as operations on tensors, all in double: solutions are put back into
+// the system, and refined where that shows an error.
 #include "ricci/sparse/direct.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "interpreters/batch.h"
 #include "kernels/elementwise.h"
+#include "kernels/machine.h"
 #include "ops/dense.h"
 #include "ops/factorizations.h"
 #include "ops/samples.h"
@@ -16,190 +18,174 @@
 #include "ricci/ops.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
-#include "sparse/analysis.h"
+#include "sparse/factors.h"
 
 namespace ricci::sparse {
 namespace {
 
 using Data = Analysis::Data;
-using kernels::Scratch;
+using kernels::Cuts, kernels::Scratch;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// The factors of one matrix: D, and below the diagonal the columns of L and the rows of U, unless U is Lᵀ.
-template <class T>
-struct Triangles {
-  T *d, *l, *u;
-  Triangles(const Data& a, T* numbers) : d(numbers), l(d + a.size()), u(a.is_symmetric ? l : l + a.triangle()) {}
-};
-
-/// Memory for one factorisation after another.
-struct FactorMemory {
-  Scratch<double> upper, lower;  // what remains of column and row k of the matrix; zeros between factorisations
-  Scratch<std::int64_t> next;    // where the next row of each column of L goes
-  explicit FactorMemory(std::int64_t n) : upper(n), lower(n), next(n) {
-    std::fill_n(upper.data(), n, 0.), std::fill_n(lower.data(), n, 0.);
-  }
-};
-
-/// Row k of L and column k of U from those before, for k = 0, 1, …. Returns the k of a pivot that is zero, or -1.
-template <bool symmetric>
-std::int64_t factor_one(const Data& a, const double* values, Triangles<double> f, const FactorMemory& memory) {
-  double *upper = memory.upper.data(), *lower = memory.lower.data();
-  std::int64_t* next = memory.next.data();
-  std::copy_n(a.of_column.begin.data(), a.size(), next);
-  const std::int32_t* rows = a.of_column.of.data();
-  for (std::int64_t k = 0; k < a.size(); ++k) {
-    for (const Placed& x : a.upper[k]) upper[x.at] = values[x.place];
-    if constexpr (!symmetric)
-      for (const Placed& x : a.lower[k]) lower[x.at] = values[x.place];
-    double pivot = a.diagonal[at(k)] < 0 ? 0 : values[a.diagonal[at(k)]];
-    for (const std::int32_t i : a.of_row[k]) {
-      const double above = std::exchange(upper[i], 0), left = symmetric ? above : std::exchange(lower[i], 0);
-      std::int64_t& end = next[i];
-      for (std::int64_t p = a.of_column.begin[at(i)]; p < end; ++p) {
-        upper[rows[p]] -= f.l[p] * above;
-        if constexpr (!symmetric) lower[rows[p]] -= f.u[p] * left;
-      }
-      const double scaled = left / f.d[i];
-      pivot -= scaled * above;
-      f.l[end] = scaled;
-      if constexpr (!symmetric) f.u[end] = above / f.d[i];
-      ++end;
-    }
-    if (pivot == 0) return k;
-    f.d[k] = pivot;
-  }
-  return -1;
-}
-std::int64_t factor_one(const Data& a, const double* values, double* numbers, const FactorMemory& memory) {
-  return (a.is_symmetric ? factor_one<true> : factor_one<false>)(a, values, {a, numbers}, memory);
-}
-
-/// x [n, columns], in the order of elimination, becomes (L D U)⁻¹ x.
-void substitute(const Data& a, Triangles<const double> f, double* x, std::int64_t columns) {
-  const std::int64_t n = a.size();
-  const std::int32_t* rows = a.of_column.of.data();
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t p = a.of_column.begin[at(i)]; p < a.of_column.begin[at(i + 1)]; ++p)
-      for (std::int64_t c = 0; c < columns; ++c) x[rows[p] * columns + c] -= f.l[p] * x[i * columns + c];
-  for (std::int64_t i = n; i-- > 0;) {
-    for (std::int64_t c = 0; c < columns; ++c) x[i * columns + c] /= f.d[i];
-    for (std::int64_t p = a.of_column.begin[at(i)]; p < a.of_column.begin[at(i + 1)]; ++p)
-      for (std::int64_t c = 0; c < columns; ++c) x[i * columns + c] -= f.u[p] * x[rows[p] * columns + c];
-  }
-}
-
-/// One matrix A, or Aᵀ, and its right-hand sides b [n, columns].
+/// One matrix A, or Aᵀ, and some of the columns of its right-hand sides b, a part of rows of `step` numbers.
 struct System {
   const Data& analysis;
   const double *values, *numbers;
   bool transpose;
-  std::int64_t columns;
+  std::int64_t columns, step;
 
-  /// Adds A⁻¹ b, as the factors give it, to x. `work` has room for b.
-  void add_solution(double* x, const double* b, double* work) const {
+  /// Adds A⁻¹ b, as the factors give it, to x [n, columns].
+  void add_solution(double* x, const double* b, std::int64_t step_of_b) const {
     const Nodes &from = transpose ? analysis.columns : analysis.rows,
                 &to = transpose ? analysis.rows : analysis.columns;
-    Triangles<const double> f(analysis, numbers);
-    if (transpose) std::swap(f.l, f.u);
+    const std::int64_t wide = padded(columns);
+    const Scratch<double> moved(analysis.size() * wide), work(most_rows(analysis) * wide);
+    for (std::int64_t k = 0; k < analysis.size(); ++k) {
+      double* const row = std::copy_n(b + from[at(k)] * step_of_b, columns, moved.data() + k * wide);
+      std::fill_n(row, wide - columns, 0.);
+    }
+    substitute(analysis, numbers, transpose, moved.data(), work.data(), columns);
     for (std::int64_t k = 0; k < analysis.size(); ++k)
-      std::copy_n(b + from[at(k)] * columns, columns, work + k * columns);
-    substitute(analysis, f, work, columns);
-    for (std::int64_t k = 0; k < analysis.size(); ++k)
-      for (std::int64_t c = 0; c < columns; ++c) x[to[at(k)] * columns + c] += work[k * columns + c];
+      for (std::int64_t c = 0; c < columns; ++c) x[to[at(k)] * columns + c] += moved.data()[k * wide + c];
   }
 
-  /// Calls f(row, column, value) for each nonzero of A, or of Aᵀ.
+  /// Calls f(column, value) for each nonzero of a row of A. A symmetric matrix has the mean of an element and that
+  /// across the diagonal; f is called for those from the diagonal on.
   template <class F>
-  void for_each(const F& f) const {
-    const Sparsity& sparsity = analysis.sparsity;
-    for (std::int64_t i = 0, p = 0; i < analysis.size(); ++i)
-      for (const std::int64_t j : sparsity.row(i)) {
-        f(transpose ? j : i, transpose ? i : j, values[p]);
-        ++p;
-      }
+  void for_each_in_row(std::int64_t i, const F& f) const {
+    const std::span<const std::int64_t> row = analysis.sparsity.row(i);
+    const double* const own = values + analysis.sparsity.crow()[at(i)];
+    if (!analysis.is_symmetric) {
+      for (std::size_t k = 0; k < row.size(); ++k) f(row[k], own[k]);
+      return;
+    }
+    const std::int64_t* const across = analysis.across.data() + analysis.sparsity.crow()[at(i)];
+    for (std::size_t k = at(std::ranges::lower_bound(row, i) - row.begin()); k < row.size(); ++k)
+      f(row[k], own[k] * 0.5 + values[across[k]] * 0.5);
   }
 };
+
+/// Right-hand sides that go through the factors together: so many that those of a panel's rows stay in the cache.
+constexpr std::int64_t most_columns = 4 * kernels::max_lanes<double>;
 
 /// What remains of a system, and how large it is.
 class Remainder {
  public:
   explicit Remainder(const System& of)
-      : of_(of),
-        size_(of.analysis.size() * of.columns),
-        greatest_(of.analysis.size()),
-        scale_(size_),
-        size_of_x_(of.columns),
-        b_minus_ax_(size_),
-        errors_(of.columns) {
-    std::fill_n(greatest_.data(), of.analysis.size(), 0.);
-    of.for_each([&](std::int64_t i, std::int64_t, double value) {
-      greatest_.data()[i] = std::max(greatest_.data()[i], std::fabs(value));
-    });
-  }
+      : of_(of), size_(of.analysis.size() * of.columns), b_minus_ax_(size_), scale_(size_), errors_(of.columns) {}
 
   /// Of each column: the part of each element of A and b whose change explains b - A x, the greatest
-  /// |b - A x| / (|A| |x| + |b|). Rows where this divides rounding errors by each other are compared with the greatest
-  /// of |A| and |x| instead. NaN where an element is.
-  const double* at_solution(const double* x, const double* b) {
-    double *r = b_minus_ax_.data(), *scale = scale_.data(), *errors = errors_.data();
+  /// |b - A x| / (|A| |x| + |b|). Where some of these are more than `enough`, those of rows that divide rounding errors
+  /// by each other are compared with the greatest of |A| and |x| instead. NaN where an element is.
+  const double* at_solution(const double* x, const double* b, double enough) {
+    double *r = b_minus_ax_.data(), *scale = scale_.data();
     const std::int64_t columns = of_.columns;
-    std::fill_n(size_of_x_.data(), columns, 0.);
-    std::fill_n(errors, columns, 0.);
-    for (std::int64_t i = 0; i < size_; ++i) {
-      r[i] = b[i], scale[i] = std::fabs(b[i]);
-      double& greatest = size_of_x_.data()[i % columns];
-      greatest = std::max(greatest, std::fabs(x[i]));
-    }
-    of_.for_each([&](std::int64_t i, std::int64_t j, double value) {
-      for (std::int64_t c = 0; c < columns; ++c) {
-        const double product = value * x[j * columns + c];
-        r[i * columns + c] -= product, scale[i * columns + c] += std::fabs(product);
-      }
-    });
+    for (std::int64_t i = 0; i < of_.analysis.size(); ++i)
+      for (std::int64_t c = 0; c < columns; ++c)
+        r[i * columns + c] = b[i * of_.step + c], scale[i * columns + c] = std::fabs(b[i * of_.step + c]);
+    if (columns == 1) subtract_products<1>(x);
+    else subtract_products<0>(x);
+    find_errors([](std::int64_t, std::int64_t) { return 0.; });
+    const double* const errors = errors_.data();
+    if (std::all_of(errors, errors + columns, [&](double error) { return error <= enough; })) return errors;
+    const std::vector<double> rows = greatest_of_rows(), all = greatest_of_columns(x);
     const double rounding = 1000 * 0x1p-53 * static_cast<double>(of_.analysis.size());
-    for (std::int64_t i = 0; i < size_; ++i) {
-      const double most = greatest_.data()[i / columns] * size_of_x_.data()[i % columns];
-      const double by = scale[i] > rounding * most ? scale[i] : scale[i] + most;
-      if (by == 0) continue;
-      const double part = std::fabs(r[i]) / by;
-      double& error = errors[i % columns];
-      if (part > error || std::isnan(part)) error = part;  // a NaN stays: nothing is greater
-    }
+    find_errors([&](std::int64_t i, std::int64_t c) {
+      const double most = rows[at(i)] * all[at(c)];
+      return scale[i * columns + c] > rounding * most ? 0 : most;
+    });
     return errors;
   }
   const double* b_minus_ax() const { return b_minus_ax_.data(); }  ///< at the last x
 
  private:
+  /// Requires: so many columns, or 0 for any number.
+  template <std::int64_t known>
+  void subtract_products(const double* x) {
+    if (of_.analysis.is_symmetric) subtract_products<known, true, true>(x);
+    else if (of_.transpose) subtract_products<known, false, true>(x);
+    else subtract_products<known, true, false>(x);
+  }
+  /// An element of A at i, j is multiplied by x_j for row i, or by x_i for row j, or, off the diagonal, both.
+  template <std::int64_t known, bool by_rows, bool by_columns>
+  void subtract_products(const double* x) {
+    double *r = b_minus_ax_.data(), *scale = scale_.data();
+    const std::int64_t columns = known > 0 ? known : of_.columns;
+    for (std::int64_t i = 0; i < of_.analysis.size(); ++i) {
+      double sums[most_columns] = {}, sizes[most_columns] = {};  // of row i
+      of_.for_each_in_row(i, [&](std::int64_t j, double value) {
+        if constexpr (by_rows)
+          for (std::int64_t c = 0; c < columns; ++c) {
+            const double product = value * x[j * columns + c];
+            sums[c] += product, sizes[c] += std::fabs(product);
+          }
+        if (by_columns && !(by_rows && i == j))
+          for (std::int64_t c = 0; c < columns; ++c) {
+            const double product = value * x[i * columns + c];
+            r[j * columns + c] -= product, scale[j * columns + c] += std::fabs(product);
+          }
+      });
+      if constexpr (by_rows)
+        for (std::int64_t c = 0; c < columns; ++c) r[i * columns + c] -= sums[c], scale[i * columns + c] += sizes[c];
+    }
+  }
+  template <class More>
+  void find_errors(const More& more) {
+    const std::int64_t columns = of_.columns;
+    std::fill_n(errors_.data(), columns, 0.);
+    for (std::int64_t i = 0; i < of_.analysis.size(); ++i)
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const double by = scale_.data()[i * columns + c] + more(i, c);
+        if (by == 0) continue;
+        const double part = std::fabs(b_minus_ax_.data()[i * columns + c]) / by;
+        double& error = errors_.data()[c];
+        if (part > error || std::isnan(part)) error = part;  // a NaN stays: nothing is greater
+      }
+  }
+  std::vector<double> greatest_of_rows() const {
+    std::vector<double> greatest(at(of_.analysis.size()));
+    for (std::int64_t i = 0; i < of_.analysis.size(); ++i)
+      of_.for_each_in_row(i, [&](std::int64_t j, double value) {
+        const bool is_symmetric = of_.analysis.is_symmetric;
+        for (const std::int64_t row : {is_symmetric || !of_.transpose ? i : j, is_symmetric || of_.transpose ? j : i})
+          greatest[at(row)] = std::max(greatest[at(row)], std::fabs(value));
+      });
+    return greatest;
+  }
+  std::vector<double> greatest_of_columns(const double* x) const {
+    std::vector<double> greatest(at(of_.columns));
+    for (std::int64_t i = 0; i < of_.analysis.size(); ++i)
+      for (std::int64_t c = 0; c < of_.columns; ++c)
+        greatest[at(c)] = std::max(greatest[at(c)], std::fabs(x[i * of_.columns + c]));
+    return greatest;
+  }
+
   const System& of_;
   std::int64_t size_;
-  Scratch<double> greatest_;  // of each row
-  Scratch<double> scale_;
-  Scratch<double> size_of_x_;  // the greatest of each column
-  Scratch<double> b_minus_ax_;
+  Scratch<double> b_minus_ax_, scale_;
   Scratch<double> errors_;  // of each column
 };
 
 constexpr double too_much = 1e-8;
 bool is_too_much(double error) { return !(error <= too_much); }
 
-/// Solves for the columns whose errors are too much, and refines each until its error is as small as it can be, or has
-/// not halved in two steps. x and `errors` become those of each column's best step.
+/// Solves for the columns whose errors are too much, and refines each until its error is small enough, or has not
+/// halved in two steps. x [n, columns] and `errors` become those of each column's best step.
 void refine(const System& of, double* x, const double* b, double* errors) {
-  constexpr double small_enough = 4 * 0x1p-53;
+  constexpr double small_enough = 64 * 0x1p-53;
   constexpr int most_steps = 30, patience = 2;
   const std::int64_t columns = of.columns, count = of.analysis.size() * columns;
-  const Scratch<double> work(count), now(count);
+  const Scratch<double> now(count);
   std::vector<int> steps_left(at(columns));  // of each column, without halving
   for (std::int64_t c = 0; c < columns; ++c)
     if (is_too_much(errors[c])) steps_left[at(c)] = patience, errors[c] = std::numeric_limits<double>::infinity();
   std::vector<bool> is_better(at(columns));
   std::fill_n(now.data(), count, 0.);
-  of.add_solution(now.data(), b, work.data());
+  of.add_solution(now.data(), b, of.step);
   Remainder remainder(of);
   for (int step = 0;; ++step) {
-    const double* found = remainder.at_solution(now.data(), b);
+    const double* found = remainder.at_solution(now.data(), b, small_enough);
     for (std::int64_t c = 0; c < columns; ++c) {
       int& left = steps_left[at(c)];
       is_better[at(c)] = left > 0 && (step == 0 || found[c] < errors[c]);
@@ -209,9 +195,9 @@ void refine(const System& of, double* x, const double* b, double* errors) {
       if (!(found[c] > small_enough)) left = 0;  // a NaN stays one
     }
     for (std::int64_t i = 0; i < count; ++i)
-      if (is_better[at(i % columns)]) x[i] = now.data()[i];
+      if (is_better[at(i % columns)]) x[i / columns * of.step + i % columns] = now.data()[i];
     if (step == most_steps || std::ranges::all_of(steps_left, [](int left) { return left == 0; })) return;
-    of.add_solution(now.data(), remainder.b_minus_ax(), work.data());
+    of.add_solution(now.data(), remainder.b_minus_ax(), columns);
   }
 }
 
@@ -225,15 +211,15 @@ std::int64_t solve_one(const System& of, double* x, const double* b) {
   refine(of, x, b, errors.data());
   if (std::ranges::none_of(errors, is_too_much)) return -1;
   const Scratch<double> own(a.numbers());
-  if (factor_one(a, of.values, own.data(), FactorMemory(a.size())) >= 0)
+  if (factor_matrix(a, of.values, own.data(), FactorMemory(a)) >= 0)
     return std::ranges::find_if(errors, is_too_much) - errors.begin();
-  refine({a, of.values, own.data(), of.transpose, columns}, x, b, errors.data());
+  refine({a, of.values, own.data(), of.transpose, columns, of.step}, x, b, errors.data());
   const auto is_finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(of.values, of.values + a.sparsity.nnz(), is_finite)) return -1;
   for (std::int64_t c = 0; c < columns; ++c) {
     if (!is_too_much(errors[at(c)])) continue;
     bool has_b = true;
-    for (std::int64_t i = 0; i < a.size(); ++i) has_b = has_b && is_finite(b[i * columns + c]);
+    for (std::int64_t i = 0; i < a.size(); ++i) has_b = has_b && is_finite(b[i * of.step + c]);
     if (has_b) return c;
   }
   return -1;
@@ -256,25 +242,28 @@ class RowMajorElements {
   T* data_;
 };
 
-/// The values [..., nnz] of matrices, row by row: of symmetric ones, the mean of each element and that across the
-/// diagonal.
-class MatrixValues {
+/// Memory for the elements of a result row by row, as T: its own, or other memory that `finish` copies from.
+template <class T>
+class RowMajorResult {
  public:
-  MatrixValues(const Data& a, const Strided& x)
-      : given_(x, DType::float64), nnz_(a.sparsity.nnz()), means_(a.is_symmetric ? shape_of(x).numel().host() : 0) {
-    for (std::int64_t i = 0; a.is_symmetric && nnz_ > 0 && i < shape_of(x).numel().host(); ++i)
-      means_.data()[i] = given_.data()[i] * 0.5 + given_.data()[i - i % nnz_ + a.across[at(i % nnz_)]] * 0.5;
+  RowMajorResult(const Strided& x, DType dtype) : result_(x), data_(static_cast<T*>(x.data)) {
+    if (x.dtype == dtype && is_row_major(x)) return;
+    copy_ = array_like(x, dtype);
+    data_ = static_cast<T*>(copy_->data);
   }
-  const double* of(std::int64_t matrix) const {
-    return (means_.data() ? means_.data() : given_.data()) + matrix * nnz_;
+  T* data() const { return data_; }
+  void finish() const {
+    if (copy_) kernels::copy(result_, copy_->strided());
   }
 
  private:
-  RowMajorElements<double> given_;
-  std::int64_t nnz_;
-  Scratch<double> means_;
+  const Strided& result_;
+  ArrayRef copy_;
+  T* data_;
 };
-/// The same in Tensors, for derivatives.
+
+/// Values as the operations read them, for derivatives: of a symmetric matrix, the mean of each element and that across
+/// the diagonal.
 Tensor as_read(const Analysis& analysis, const Tensor& values) {
   if (!analysis.is_symmetric()) return values;
   return values * 0.5 + index_select(values, -1, tensor(analysis.data().across)) * 0.5;
@@ -305,7 +294,7 @@ std::string remedies(const Data& a) {
                         : "Make an Analysis of a matrix like it, which exchanges rows by value, or use sparse::gmres";
 }
 
-constexpr double nanoseconds_of_product = 1;
+constexpr double nanoseconds_of_product = 0.3;
 
 void require_last(const char* name, const Type& x, int from_end, std::int64_t size) {
   if (x.rank() >= from_end && x.shape[at(x.rank() - from_end)] == size) return;
@@ -325,25 +314,25 @@ struct SparseFactor {
     require_real(name, values);
     require_last(name, values, 1, analysis.sparsity().nnz());
     Shape shape = values.shape;
-    shape.back() = analysis.factor_nnz();
+    shape.back() = analysis.data().numbers();
     return {DType::int64, shape};
   }
   void eval(Outputs out, Inputs in) const {
     const Data& a = analysis.data();
-    const MatrixValues values(a, in[0]);
-    const ArrayRef found = array_like(out[0], DType::int64);
-    auto* numbers = static_cast<double*>(found->data);
+    const RowMajorElements<double> values(in[0], DType::float64);
+    const RowMajorResult<std::int64_t> found(out[0], DType::int64);
+    auto* numbers = reinterpret_cast<double*>(found.data());
     const Shape leading = leading_of(in[0], 1);
     const std::int64_t count = leading.numel().host();
     std::vector<std::int64_t> failures(at(count), -1);
     kernels::parallel_for({count, nanoseconds_of_product * a.products}, [&](std::int64_t begin, std::int64_t end) {
-      const FactorMemory memory(a.size());
+      const FactorMemory memory(a);
       for (std::int64_t i = begin; i < end; ++i)
-        failures[at(i)] = factor_one(a, values.of(i), numbers + i * a.numbers(), memory);
+        failures[at(i)] = factor_matrix(a, values.data() + i * a.sparsity.nnz(), numbers + i * a.numbers(), memory);
     });
     const auto failed = std::ranges::find_if(failures, [](std::int64_t k) { return k >= 0; });
     if (failed != failures.end()) raise_zero_pivot(in[0].dtype, failed - failures.begin(), *failed, leading);
-    kernels::copy(out[0], found->strided());
+    found.finish();
   }
   SparseFactor lifted() const { return *this; }
   static std::vector<Sample<SparseFactor>> samples();
@@ -375,7 +364,7 @@ struct SparseSolve {
     require_dtype(values.dtype, b);
     require_dtype(DType::int64, numbers);
     require_last(name, values, 1, analysis.sparsity().nnz());
-    require_last(name, numbers, 1, analysis.factor_nnz());
+    require_last(name, numbers, 1, analysis.data().numbers());
     require_last(name, b, 2, analysis.data().size());
     const Shape leading(values.shape.begin(), values.shape.end() - 1);
     require_shape(leading, Shape(numbers.shape.begin(), numbers.shape.end() - 1));
@@ -384,29 +373,39 @@ struct SparseSolve {
   }
   void eval(Outputs out, Inputs in) const {
     const Data& a = analysis.data();
-    const MatrixValues values(a, in[0]);
+    const RowMajorElements<double> values(in[0], DType::float64);
     const RowMajorElements<double> b(in[2], DType::float64);
     const RowMajorElements<std::int64_t> numbers(in[1], DType::int64);
-    const ArrayRef x = array_like(out[0], DType::float64);
+    const RowMajorResult<double> x(out[0], DType::float64);
     const Shape leading = leading_of(in[0], 1);
-    const std::int64_t count = leading.numel().host(), columns = in[2].shape[in[2].rank - 1], each = a.size() * columns;
-    std::vector<std::int64_t> failures(at(count), -1);
-    const double products = static_cast<double>(4 * columns * (a.numbers() + a.sparsity.nnz()));
-    kernels::parallel_for({count, nanoseconds_of_product * products}, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t matrices = leading.numel().host(), columns = in[2].shape[in[2].rank - 1];
+    const std::int64_t blocks = std::max<std::int64_t>(1, (columns + most_columns - 1) / most_columns);
+    std::vector<std::int64_t> failures(at(matrices * blocks), -1);
+    const double products = static_cast<double>(4 * std::min(most_columns, columns) * (a.numbers() + a.sparsity.nnz()));
+    const Cuts cuts{matrices * blocks, nanoseconds_of_product * products};
+    kernels::parallel_for(cuts, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        const System system{a, values.of(i), reinterpret_cast<const double*>(numbers.data()) + i * a.numbers(),
-                            transpose, columns};
-        failures[at(i)] = solve_one(system, static_cast<double*>(x->data) + i * each, b.data() + i * each);
+        const std::int64_t matrix = i / blocks, first = i % blocks * most_columns;
+        const std::int64_t offset = matrix * a.size() * columns + first;
+        const System system{a,
+                            values.data() + matrix * a.sparsity.nnz(),
+                            reinterpret_cast<const double*>(numbers.data()) + matrix * a.numbers(),
+                            transpose,
+                            std::min(most_columns, columns - first),
+                            columns};
+        const std::int64_t failed = solve_one(system, x.data() + offset, b.data() + offset);
+        if (failed >= 0) failures[at(i)] = first + failed;
       }
     });
     const auto failed = std::ranges::find_if(failures, [](std::int64_t column) { return column >= 0; });
     if (failed != failures.end())
       raise<ValueError>(
-          "sparse::solve: " + system_text(a, in[0].dtype, failed - failures.begin(), leading, *failed, columns) +
+          "sparse::solve: " +
+          system_text(a, in[0].dtype, (failed - failures.begin()) / blocks, leading, *failed, columns) +
           " is singular, or its pivots are too small: no solution was found that is exact for elements "
           "that differ by a part of 1e-8. " +
           remedies(a));
-    kernels::copy(out[0], x->strided());
+    x.finish();
   }
 
   Tensors jvp(const Forward& f) const {

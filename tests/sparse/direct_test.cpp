@@ -256,6 +256,37 @@ TEST(SparseDirect, FillsLittle) {
   EXPECT_LT(analysis.factor_nnz(), 90000);
 }
 
+/// Seven points on a cube, whose factors have panels of some hundred columns; with `slope`, of no symmetric matrix.
+Sparse of_cube(std::int64_t side, double slope) {
+  Pairs pairs;
+  const std::int64_t n = side * side * side;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (const std::int64_t step : {std::int64_t{0}, std::int64_t{1}, side, side * side})
+      if (step == 0 || i / step % side > 0) {
+        pairs.emplace_back(i, i - step);
+        pairs.emplace_back(i - step, i);
+      }
+  const Sparsity sparsity = Sparsity::of_pairs(n, n, pairs);
+  const Tensor rows = sparsity.row_indices(), columns = sparsity.col_indices();
+  return {sparsity, where(eq(rows, columns), 6.1, -1 + slope * sign(rows - columns).to(rc::float64))};
+}
+
+TEST(SparseDirect, SolvesLargeSystemsForAnyNumberOfColumns) {
+  for (const double slope : {0., 0.3}) {
+    const Sparse a = of_cube(14, slope);
+    const std::int64_t n = a.sparsity.rows();
+    const sparse::Factor factor = sparse::factor(a, {.symmetric = slope == 0});
+    const Tensor b = sin(rc::arange(n * 70).to(rc::float64)).view({n, 70});
+    const Tensor x = sparse::solve(factor, b);
+    expect_close(matmul(a, x), b, 1e-13);
+    const auto backward = rc::grad([&](const Tensor& b) { return (sparse::solve(factor, b) * cos(x)).sum(); })(b);
+    expect_close(matmul(a.transpose(), backward), cos(x), 1e-13);
+    for (const std::int64_t columns : {1, 3, 8, 33})
+      EXPECT_TRUE(rc::equal(sparse::solve(factor, b.slice(1, 0, columns)), x.slice(1, 0, columns))) << columns;
+    EXPECT_TRUE(rc::equal(sparse::solve(factor, b.select(1, 69)), x.select(1, 69)));
+  }
+}
+
 TEST(SparseDirect, PrintsAndRefuses) {
   std::ostringstream out;
   const Sparsity two(2, 2, {0, 1, 3}, {0, 0, 1});

@@ -18,7 +18,8 @@ struct AnalysisOptions {
 /// The order in which the matrices of a pattern are eliminated, and the places of their factors' nonzeros. Immutable; a
 /// copy shares it. Transforms leave it alone, as a number in a tree.
 ///
-/// The order is an approximate minimum degree (Amestoy, Davis and Duff, SIAM J. Matrix Anal. 17, 1996). Rows are not
+/// The order is an approximate minimum degree (Amestoy, Davis and Duff, SIAM J. Matrix Anal. 17, 1996). Columns with
+/// nearly the same rows below them are dense panels, which products of matrices eliminate. Rows are not
 /// exchanged by the values at hand. Where the pattern lacks a place on the diagonal, rows are exchanged before the
 /// elimination; in a symmetric pattern, an unknown without such a place comes after all its neighbours that have one.
 /// So the factors of a quadratic programme's optimality conditions exist if its Hessian is definite and its constraints
@@ -27,7 +28,7 @@ class Analysis {
  public:
   Analysis() : Analysis(Sparsity()) {}
   /// ValueError for a pattern that is not square, whose matrices are all singular or, with `.symmetric`, that is not
-  /// symmetric; where the factors would have more than 2³⁰ nonzeros.
+  /// symmetric; where the factors would have more than 2³⁰ numbers.
   ///   rc::sparse::Analysis analysis(a.sparsity, {.symmetric = true});
   explicit Analysis(const Sparsity& sparsity, AnalysisOptions options = {});
   /// For matrices like this one, whose diagonal may be small. Unless symmetric, its values are read and rows exchanged
@@ -39,7 +40,7 @@ class Analysis {
 
   const Sparsity& sparsity() const;
   bool is_symmetric() const;
-  /// The numbers of a factor: nonzeros of D and of L, unless symmetric also of U.
+  /// Nonzeros of the factors: of D and of L, unless symmetric also of U.
   std::int64_t factor_nnz() const;
   /// The columns, as they are eliminated.
   std::vector<std::int64_t> order() const;
@@ -64,7 +65,8 @@ std::ostream& operator<<(std::ostream& out, const Analysis& analysis);
 struct Factor {
   Analysis analysis;
   Tensor values;  ///< of the matrix, [batch…, nnz]: its memory, so write to a's values only before `factor`
-  /// i64[batch…, factor_nnz]: the bits of float64 numbers. They carry no derivative: `solve` has that of `values`.
+  /// i64[batch…, numbers]: the bits of float64 numbers, in dense panels that hold some zeros beside the nonzeros. They
+  /// carry no derivative: `solve` has that of `values`.
   Tensor numbers;
 };
 
@@ -75,12 +77,17 @@ Factor factor(const Sparse& a, const Analysis& analysis);
 Factor factor(const Sparse& a, AnalysisOptions options = {});
 
 /// The x with a x = b, in the dtype that those of a and b promote to: [batch…, n] of a vector [n]; [batch…, n, k] of a
-/// matrix [batch…, n, k], batches broadcast. Each column of x is refined alone until it is exact for elements of a and
-/// b that differ by four roundings, where that can be reached (Arioli, Demmel and Duff, SIAM J. Matrix Anal. 10, 1989);
-/// how far x is from the exact one depends on the system's condition. Derivatives by a's values and by b, of any order,
-/// solve systems with the same factor. ValueError where sizes differ, and where a column of finite numbers has no
-/// solution that is exact for elements that differ by a part of 1e-8: the matrix is singular, or its pivots are too
-/// small. A NaN in a or b is no error; one in b stays in its column.
+/// matrix [batch…, n, k], batches broadcast.
+///
+/// Each solution is put into the system once. A column of x that is exact for elements of a and b within a part of
+/// 7e-15 (64 roundings) of those given stays as it is. Another is refined until it is as exact, or until two steps have
+/// not halved that part (the componentwise backward error of Arioli, Demmel and Duff, SIAM J. Matrix Anal. 10, 1989).
+/// How far x is from the exact one depends on the system's condition. A column of x is the same, to the bit, whatever
+/// columns stand beside it. Derivatives by a's values and by b, of any order, solve systems with the same factor.
+///
+/// ValueError where sizes differ, and where a column of finite numbers has no solution that is exact for elements that
+/// differ by a part of 1e-8: the matrix is singular, or its pivots are too small. A NaN in a or b is no error; one in b
+/// stays in its column.
 ///   Tensor x = rc::sparse::solve(a, b);
 Tensor solve(const Factor& factor, const Tensor& b);
 Tensor solve(const Sparse& a, const Tensor& b, const Analysis& analysis);
