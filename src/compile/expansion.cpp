@@ -109,7 +109,8 @@ class Run {
       allow_interruption();
       const Equation& e = body.equations[i];
       const std::size_t before = graph_.steps().size();
-      const std::optional<NotExpandable> why = found && found->apart[i] ? NotExpandable{"it is apart"} : said(e);
+      std::optional<NotExpandable> why = found && found->apart[i] ? NotExpandable{"it is apart"} : said(e);
+      if (!why && found && has_lanes_of_one(e)) why = NotExpandable{"its lanes are elements that all lanes share"};
       if (found) found->steps[i] = (graph_.steps().size() - before) / at(positions_said(e));
       if (!why) continue;
       if (!found) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->because};
@@ -158,6 +159,23 @@ class Run {
   } catch (const NotExpandable& not_said) { return not_said; } catch (const NoSuchWord& none) {
     return NotExpandable{"elements of type " + to_string(none.dtype) + " have no " + name_of(none.word)};
   } catch (const Error& error) { return NotExpandable{error.what()}; }
+
+  /// Whether what lies along the lanes of a result is no lane's own, as the first 40 rows of [41,5], which all of 40
+  /// lanes share: no kernel can give it, nor what is computed from it row by row.
+  bool has_lanes_of_one(const Equation& e) const {
+    return std::ranges::any_of(e.outputs, [&](Variable v) {
+      const int axis = lane_axis(v);
+      if (axis < 0 || lanes_ < 2) return false;
+      const Elements& y = values_[at(v)];
+      const std::int64_t step = contiguous_strides(y.type.shape)[at(axis)];
+      for (std::size_t i = 0; i + at(step) < y.of.size(); ++i) {
+        const Element &first = y.of[i], &next = y.of[i + at(step)];
+        const bool are_rows = static_cast<std::int64_t>(i) / step % lanes_ + 1 < lanes_;
+        if (are_rows && first.lane == uniform && next.lane == uniform && first.node != next.node) return true;
+      }
+      return false;
+    });
+  }
 
   /// Elements that come from elsewhere. Where it cannot have any, it still lies in memory.
   void opaque(Variable v, int tensor) {

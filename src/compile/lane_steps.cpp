@@ -286,7 +286,7 @@ class Grouping {
   /// Whether more equations that compute find a place in groups; where none has lanes, the same number in fewer steps.
   bool does_more_than(const Grouping& other) const {
     if (grouped_ != other.grouped_) return grouped_ > other.grouped_;
-    return !other.options_.lanes.is_given() && steps() < other.steps();
+    return !other.uses_lanes() && steps() < other.steps();
   }
   /// Lanes that fill a register of each floating type.
   std::int64_t lanes_of_registers() const {
@@ -296,7 +296,7 @@ class Grouping {
     return lanes;
   }
   /// All elements are taken apart into one lane, in many steps: code of them takes long, and runs slower than lanes do.
-  bool is_long_in_one_lane() const { return is_long_in_one_lane(options_, steps_); }
+  bool is_long_in_one_lane() const { return !uses_lanes() && is_long(steps_); }
 
   /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
   Program result() {
@@ -366,9 +366,15 @@ class Grouping {
     }
   }
 
-  static bool is_long_in_one_lane(const ExpandOptions& options, const std::vector<std::size_t>& steps) {
+  static bool is_long(const std::vector<std::size_t>& steps) {
     constexpr std::size_t many = 250;
-    return !options.lanes.is_given() && std::accumulate(steps.begin(), steps.end(), std::size_t{0}) > many;
+    return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) > many;
+  }
+  /// Whether anything in groups lies along the lanes: [205] may be the argument alone, and [40,5] what is computed.
+  bool uses_lanes() const {
+    for (std::size_t i = 0; i < apart_.size(); ++i)
+      if (!apart_[i] && has_lanes_[i]) return options_.lanes.is_given();
+    return false;
   }
   std::size_t work_left() const { return options_.work_left ? *options_.work_left : SIZE_MAX; }
   /// Of a kernel that is made now: each step is at least as much work as one plain operation.
@@ -403,7 +409,7 @@ class Grouping {
       for (std::size_t i = 0; i < found.apart.size(); ++i)
         count += !found.apart[i] && computes(body_.equations[i], options_);
       // One lane that is long must do much more than lanes do.
-      if (count <= most || (is_long_in_one_lane(options, found.steps) && count < 2 * most)) return;
+      if (count <= most || (!options.lanes.is_given() && is_long(found.steps) && count < 2 * most)) return;
       most = count;
       apart_ = std::move(found.apart);
       steps_ = std::move(found.steps);
@@ -734,9 +740,10 @@ bool is_left_out(const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", p
 /// Where a value has several axes of one size, the lanes may lie along one of them.
 Program grouped(const Program& program, const ExpandOptions& options) {
   Grouping plain(program, options);
-  if (plain.does_all_in_lanes()) return plain.result();
+  const bool is_long = plain.is_long_in_one_lane();
+  if (plain.does_all_in_lanes() && !is_long) return plain.result();
   const std::int64_t fewest = plain.lanes_of_registers();
-  if (plain.is_long_in_one_lane() && fewest <= options.most_unrolled_number && !is_left_out("smaller_axes")) {
+  if (is_long && fewest <= options.most_unrolled_number && !is_left_out("smaller_axes")) {
     ExpandOptions along_smaller = options;
     along_smaller.most_unrolled_number = fewest - 1;
     Grouping smaller(program, along_smaller);

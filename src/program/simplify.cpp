@@ -179,10 +179,36 @@ bool Simplifier::is_merged(const Equation& e) {
   return true;
 }
 
+namespace {
+
+/// A size that a guard fixed after it was used, as s0 = 1000, is that number in all types and parameters.
+Program with_fixed_sizes(const ProgramBody& from) {
+  SymbolTable table = *from.symbols;  // a copy, as another thread may read the program's own
+  const SymbolScope scope(table);
+  struct Fixed final : ParameterVisitor {
+    Fixed() : ParameterVisitor(Mode::edits) {}
+    void size(Size& size) override {
+      if (!size.is_symbol()) return;
+      if (const Size now = size + 0; !now.is_symbol()) size = now;
+    }
+  } fixed;
+  auto body = std::make_unique<ProgramBody>(from);
+  for (Type& type : body->types)
+    for (Size& size : type.shape) fixed.size(size);
+  for (Equation& e : body->equations) {
+    if (!e.has_symbols) continue;
+    e.parameters = {e.rules->parameters, e.parameters.get(), fixed};
+    e.has_symbols = has_symbols(e.op());
+  }
+  return Program(Shared<const ProgramBody>(body.release()));
+}
+
+}  // namespace
+
 Program Program::simplified() const {
   if (!body_->symbols) return ricci::simplified(*this, SampleSizes());
   const SymbolScope scope(*body_->symbols);
-  return simplified_in(*body_->symbols, *this);
+  return simplified_in(*body_->symbols, with_fixed_sizes(*body_));
 }
 
 Program simplified_in(const SymbolTable& table, const Program& program) {

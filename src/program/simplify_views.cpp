@@ -122,9 +122,13 @@ void Simplifier::makes_what_is_shown(Equation& e) const {
 }
 
 /// A view that shows all of its base as it is gives its base. So do two of them, as `permute (permute x)`, if neither
-/// ever copies: a copy lies in another order than its base may. What an operation undoes that undoes itself is given.
+/// ever copies: a copy lies in another order than its base may. What an operation undoes that undoes itself is given,
+/// and so is the one value that `cat` puts behind no other.
 std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
   if (e.inputs.size() != 1 || e.outputs.size() != 1) return std::nullopt;
+  if (Facts<JoinedAlong>::of(*e.rules) && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) &&
+      lies_dense(e.inputs[0]))
+    return e.inputs[0];
   const auto shows_all_of = [&](Variable base, std::span<const Equation* const> views, ElementLayout::Rows rows) {
     return are_same(type_of(base), type_of(e.outputs[0])) && SampleSizes::of_all([&](int sample) {
              const ElementLayout before(type_of(base), sizes_, sample, rows);

@@ -210,4 +210,30 @@ TEST_F(LaneSteps, ANumberOfExamplesMayBeAnIndexToo) {
   }
 }
 
+// The size is s0 in `before` and 100 behind the slices.
+TEST_F(LaneSteps, ASizeThatIsFixedAfterItsUseIsThatNumberThroughout) {
+  const auto f = [](const Tensor& x) {
+    const Tensor before = sin(x), rolled = rc::cat({x.slice(0, 1, 100), x.slice(0, 0, 1)}, 0);
+    return x.size(0) == 100 ? before * rolled + x : x;
+  };
+  const Tensor x = rc::linspace(-1, 2, 100, rc::float64);
+  const auto fast = rc::compile(f);
+  testing_support::expect_equal(fast(x), f(x));
+  EXPECT_EQ(fast.plan(x).steps(), 4U) << fast.plan(x);  // two slices, cat, one kernel
+  testing_support::expect_equal(fast(rc::ones({101}, rc::float64)), rc::ones({101}, rc::float64));
+}
+
+// [205] is the argument's size alone. The first 40 rows of [41,5] are no lanes of a value that all lanes share.
+TEST_F(LaneSteps, LanesLieAlongWhatIsComputedWhereAnArgumentHasMoreElements) {
+  const auto f = [](const Tensor& x) {
+    const Tensor rows = x.view({41, 5});
+    const Tensor now = rows.slice(0, 0, 40).select(1, 0), next = rows.slice(0, 1, 41).select(1, 3);
+    return sin(now * next) / (1 + now * now) - cos(next);
+  };
+  const Tensor x = rc::linspace(-1, 2, 205, rc::float64);
+  const auto fast = rc::compile(f);
+  testing_support::expect_close(fast(x), f(x), 1e-14);
+  EXPECT_EQ(fast.plan(x).steps(), 4U) << fast.plan(x);  // reshape, two slices, one kernel
+}
+
 }  // namespace

@@ -49,6 +49,21 @@ TEST(Simplified, ComputesEqualThingsOnce) {
             "}\n");
 }
 
+// A matrix from outside may lie in another order than the copy.
+TEST(Simplified, LeavesOutCatOfOneVector) {
+  EXPECT_EQ(simplified("program(a: f32[s0], b: f32[s0,3]) {\n"
+                       "  c: f32[s0] = cat[axis=0] a\n"
+                       "  d: f32[s0] = sin c\n"
+                       "  e: f32[s0,3] = cat[axis=0] b\n"
+                       "  return d e\n"
+                       "}\n"),
+            "program(a: f32[s0], b: f32[s0,3]) {\n"
+            "  c: f32[s0] = sin a\n"
+            "  d: f32[s0,3] = cat[axis=0] b\n"
+            "  return c d\n"
+            "}\n");
+}
+
 TEST(Simplified, LeavesOutViewsThatChangeNothingAndViewsOfViews) {
   EXPECT_EQ(simplified("program(a: f32[s0,3]) {\n"
                        "  b: f32[s0,3] = reshape[shape=(s0,3)] a\n"
