@@ -1,12 +1,14 @@
-// Which element of an operand each element of a result is, of views and of operations that move elements. Knows no
-// operation by name.
+// Which elements of an operand each element of a result is made of: of views, of operations that move elements, of
+// reductions and products of matrices. Knows no operation by name.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "primitive/interpreter.h"
 #include "program/element_sources.h"
+#include "program/stand_alone.h"
 
 namespace ricci::sparse {
 
@@ -26,6 +28,32 @@ struct Operand {
 /// Of an operation that moves elements, by result; none where it computes, or a value that chooses places is not known.
 std::optional<std::vector<std::vector<ElementSource>>> moves_of(Op op, const std::vector<Operand>& operands,
                                                                 const Types& results);
+
+/// The elements at places that numbers name, in pairs: of the table; and of what is read there, row by row, or of the
+/// operand that is written there. Where an index has no number, the places along an axis of the table are unknown:
+/// elements count in a table where this axis has size 1.
+struct AtNamedPlaces {
+  std::vector<bool> unknown;  // by axis of the table
+  std::vector<std::int64_t> table, others;
+  bool all_are_known() const { return std::ranges::find(unknown, true) == unknown.end(); }
+};
+/// None where a number names a place outside the table: the operation throws.
+std::optional<AtNamedPlaces> at_named_places(const AtPlaces& places, const std::vector<Operand>& operands);
+
+/// What a reduction along these axes joins: element i of the result is made of those at `begins[i]` plus each offset.
+struct Groups {
+  std::vector<std::int64_t> begins, offsets;
+};
+Groups groups_along(const Shape& shape, const std::vector<bool>& axes);
+
+/// An operand of a product of matrices as lines, which the product multiplies and sums along an axis of the operand; an
+/// outer product sums nothing. The lines are [batch…, rows, 1] on the left and [batch…, 1, columns] on the right, so
+/// that they broadcast to [batch…, rows, columns], in the order of the product's elements.
+struct Lines {
+  std::optional<std::size_t> summed;
+  Shape shape;
+};
+Lines lines_of(const ProductAxes& axes, const Shape& operand, bool is_left);
 
 /// f(number of the element in the shape, its place by the strides), row by row.
 template <class F>

@@ -16,16 +16,6 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
 
-/// Elements row by row. Requires: int64.
-std::vector<std::int64_t> whole_numbers(const Value& number) {
-  const auto& array = static_cast<const Array&>(number);
-  std::vector<std::int64_t> all(at(array.numel()));
-  for_each_place(array.type.shape, array.strides, [&](std::int64_t i, std::int64_t place) {
-    all[at(i)] = static_cast<const std::int64_t*>(array.data)[place];
-  });
-  return all;
-}
-
 class Reader {
  public:
   Reader(Op op, const DependenceOperands& operands, Dependences& results, ElementSets& sets)
@@ -83,28 +73,20 @@ class Reader {
   /// Along these axes, which become of size 1, what all elements depend on.
   Dependence united_along(const Dependence& x, const std::vector<bool>& axes) {
     Dependence y{.type = x.type, .of = {}, .all = x.all, .number = {}};
-    Shape gone;
-    const Strides own = contiguous_strides(x.type.shape);
-    Strides kept = own, along;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      if (!axes[i]) continue;
-      gone.push_back(x.type.shape[i]);
-      along.push_back(own[i]);
-      y.type.shape[i] = 1;
-    }
-    if (x.is_uniform() || gone.empty()) {
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      if (axes[i]) y.type.shape[i] = 1;
+    if (x.is_uniform() || std::ranges::find(axes, true) == axes.end()) {
       y.of = x.of;
       return y;
     }
-    std::vector<std::int64_t> offsets(at(gone.numel().raw()));
-    for_each_place(gone, along, [&](std::int64_t i, std::int64_t place) { offsets[at(i)] = place; });
+    const Groups groups = groups_along(x.type.shape, axes);
     make_elements(y);
     std::vector<SetId> group;
-    for_each_place(y.type.shape, kept, [&](std::int64_t i, std::int64_t place) {
+    for (std::size_t i = 0; i < y.of.size(); ++i) {
       group.clear();
-      for (const std::int64_t offset : offsets) group.push_back(x.of[at(place + offset)]);
-      y.of[at(i)] = sets_.unite(group);
-    });
+      for (const std::int64_t offset : groups.offsets) group.push_back(x.of[at(groups.begins[i] + offset)]);
+      y.of[i] = sets_.unite(group);
+    }
     if (y.of.empty()) y.all = empty_set;
     return y;
   }
@@ -124,94 +106,48 @@ class Reader {
     return true;
   }
 
+  std::vector<Operand> operands() const {
+    std::vector<Operand> all;
+    for (const Dependence* x : x_) all.push_back({x->type, x->number});
+    return all;
+  }
+
   /// False where a place that numbers name is outside the table: the operation throws.
   bool at_places(const AtPlaces& places) {
-    const bool reads = places.what == AtPlaces::What::reads;
-    const std::size_t first_index = reads ? 1 : 2;
+    const std::optional<AtNamedPlaces> named = at_named_places(places, operands());
+    if (!named) return false;
     const Dependence& table = *x_[0];
     Dependence& y = y_[0];
-    std::vector<std::size_t> axes;  // that the indices name
-    if (places.axis) axes.push_back(at(*places.axis));
-    else
-      for (std::size_t k = 0; k + first_index < x_.size(); ++k) axes.push_back(k);
-    if (table.type.shape.empty()) return false;
-    std::vector<bool> unknown(table.type.shape.size());
-    std::vector<std::vector<std::int64_t>> numbers;
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      const ValueRef& number = x_[first_index + k]->number;
-      unknown[axes[k]] = !number;
-      numbers.push_back(number ? whole_numbers(*number) : std::vector<std::int64_t>());
-    }
-    const bool all_known =
-        std::ranges::none_of(numbers, [](const auto& of) { return of.empty(); }) || numel(x_[first_index]->type) == 0;
-    // Of the table: axes whose places are unknown have size 1. What is written is collected in such a table.
-    const Type of_table = united_along({.type = table.type}, unknown).type;
-    const Strides strides = contiguous_strides(of_table.shape);
-    const Shape& index = x_[first_index]->type.shape;
-    const std::int64_t count = index.numel().raw();
-    Shape rest;  // elements that one index names
-    Strides of_index;
-    if (places.axis) {
-      of_index = strides;
-      of_index[axes[0]] = 0;
-    } else {
-      rest = Shape(table.type.shape.begin() + std::ssize(axes), table.type.shape.end());
-      of_index.resize(index.size(), 0);
-    }
-    const std::int64_t elements = rest.numel().raw();
-    std::vector<std::int64_t> place_of(at(count));
-    bool is_inside = true;
-    for_each_place(index, of_index, [&](std::int64_t i, std::int64_t place) {
-      for (std::size_t k = 0; k < axes.size(); ++k) {
-        if (unknown[axes[k]]) continue;
-        const std::int64_t size = table.type.shape[axes[k]].raw();
-        std::int64_t n = numbers[k][at(i)];
-        if (n < 0 && places.wraps) n += size;
-        is_inside = is_inside && n >= 0 && n < size;
-        place += n * strides[axes[k]];
-      }
-      place_of[at(i)] = place;
-    });
-    if (!is_inside) return false;
-    if (reads) {
+    if (places.what == AtPlaces::What::reads) {
       if (table.is_uniform()) {
         y.all = table.all;
         return true;
       }
-      const Dependence read = united_along(table, unknown);
+      const Dependence read = united_along(table, named->unknown);
       make_elements(y);
-      for (std::int64_t i = 0; i < count; ++i)
-        for (std::int64_t r = 0; r < elements; ++r) y.of[at(i * elements + r)] = read[at(place_of[at(i)] + r)];
+      for (std::size_t i = 0; i < named->table.size(); ++i) y.of[at(named->others[i])] = read[at(named->table[i])];
       return true;
     }
     const Dependence& values = *x_[1];
-    std::vector<std::int64_t> value_of(at(count));  // the values may be more than the indices
-    if (places.axis)
-      for_each_place(index, contiguous_strides(values.type.shape),
-                     [&](std::int64_t i, std::int64_t place) { value_of[at(i)] = place; });
-    else
-      for (std::int64_t i = 0; i < count; ++i) value_of[at(i)] = i * elements;
-    const bool replaces = places.what == AtPlaces::What::sets && all_known;
-    Dependence written{.type = of_table, .of = {}, .all = empty_set, .number = {}};
+    const bool replaces = places.what == AtPlaces::What::sets && named->all_are_known();
+    // What is written is collected in a table whose axes of unknown places have size 1.
+    Dependence written = united_along({.type = table.type}, named->unknown);
     if (replaces) add(y, table), written.of = y.is_uniform() ? std::vector<SetId>(at(numel(y.type)), y.all) : y.of;
     else make_elements(written);
-    for (std::int64_t i = 0; i < count; ++i)
-      for (std::int64_t r = 0; r < elements; ++r) {
-        SetId& set = written.of[at(place_of[at(i)] + r)];
-        const SetId value = values[at(value_of[at(i)] + r)];
-        set = replaces ? value : sets_.unite(set, value);
-      }
+    for (std::size_t i = 0; i < named->table.size(); ++i) {
+      SetId& set = written.of[at(named->table[i])];
+      const SetId value = values[at(named->others[i])];
+      set = replaces ? value : sets_.unite(set, value);
+    }
     if (replaces) y.of = std::move(written.of);
     else add(y, table), add(y, written);
     return true;
   }
 
   bool moved() {
-    std::vector<Operand> operands;
-    for (const Dependence* x : x_) operands.push_back({x->type, x->number});
     Types types;
     for (const Dependence& y : y_) types.push_back(y.type);
-    const auto moves = moves_of(op_, operands, types);
+    const auto moves = moves_of(op_, operands(), types);
     if (!moves) return false;
     for (std::size_t r = 0; r < y_.size(); ++r) {
       make_elements(y_[r]);
@@ -237,22 +173,15 @@ class Reader {
 
   /// Each element depends on a row of the left and a column of the right.
   void multiplied(const ProductAxes& axes) {
-    const auto part = [&](const Dependence& x, bool is_left, int core) {
-      const std::size_t rank = x.type.shape.size();
-      std::vector<bool> summed(rank);
-      if (!axes.is_outer) summed[is_left || core == 1 ? rank - 1 : rank - 2] = true;
-      Dependence lines = united_along(x, summed);
-      // [batch…, rows, 1] on the left, [batch…, 1, columns] on the right
-      Shape shape(x.type.shape.begin(), x.type.shape.end() - core);
-      const Size length = axes.is_outer ? x.type.shape[rank - 1]
-                          : core == 1   ? Size(1)
-                                        : x.type.shape[rank - (is_left ? 2 : 1)];
-      shape.push_back(is_left ? length : Size(1));
-      shape.push_back(is_left ? Size(1) : length);
-      lines.type.shape = shape;
-      return lines;
+    const auto united = [&](const Dependence& x, bool is_left) {
+      const Lines lines = lines_of(axes, x.type.shape, is_left);
+      std::vector<bool> summed(x.type.shape.size());
+      if (lines.summed) summed[*lines.summed] = true;
+      Dependence of_lines = united_along(x, summed);
+      of_lines.type.shape = lines.shape;
+      return of_lines;
     };
-    const Dependence rows = part(*x_[0], true, axes.left), columns = part(*x_[1], false, axes.right);
+    const Dependence rows = united(*x_[0], true), columns = united(*x_[1], false);
     Dependence& y = y_[0];
     const Shape shape = y.type.shape;
     const std::size_t cores = axes.is_outer ? 2 : at(axes.left + axes.right - 2);

@@ -91,6 +91,8 @@ class Propagation {
     const Rules& rules = *op_.rules;
     if (rules.kind == Kind::elementwise) return elementwise();
     if (rules.is_view) return joined(viewed());
+    const auto places = Facts<AtPlacesOf>::of(rules);
+    if (places && places(op_.parameters).what == AtPlaces::What::adds) return joined(added(places(op_.parameters)));
     if (rules.moves_elements) return joined(moved());
     if (rules.kind == Kind::linear && rules.accumulation) return joined(summed());
     if (rules.kind == Kind::multilinear) return multiplied();
@@ -171,6 +173,12 @@ class Propagation {
     return terms;
   }
 
+  std::vector<Operand> operands() const {
+    std::vector<Operand> all;
+    for (const Propagated* x : x_) all.push_back({x->type, x->known});
+    return all;
+  }
+
   /// The coefficient as a tensor of the whole shape.
   static Tensor whole(const Term& term, const Type& type) {
     return expand(term.number ? number_of(*term.number, type.dtype) : term.coefficient, type.shape);
@@ -180,21 +188,42 @@ class Propagation {
   /// one element goes to several.
   template <class From>
   std::optional<Term> list_moved(const Term& of, const Type& type, const From& from) const {
-    std::vector<std::int32_t> to(at(numel(type)), none), rows;
+    std::vector<std::int32_t> to(at(numel(type)), none);
     for (std::int64_t i = 0; i < numel(type_); ++i) {
       const std::int64_t element = from(i);
       if (element == none) continue;
       if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != none) return std::nullopt;
     }
+    return listed(of, type, shared(std::move(to)));
+  }
+
+  /// A term as a list, where element i of what it is of becomes element `to[i]` of the result, or none of it.
+  Term listed(const Term& of, const Type& type, const Numbers& to) const {
     Term term = of;
-    if (!of.rows) {
-      term.rows = shared(std::move(to));
+    if (of.rows) {
+      std::vector<std::int32_t> rows;
+      for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : (*to)[at(row)]);
+      term.rows = shared(std::move(rows));
+    } else {
+      term.rows = to;
       if (!of.number) term.coefficient = as_vector(whole(of, type));
-      return term;
     }
-    for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : to[at(row)]);
-    term.rows = shared(std::move(rows));
     return term;
+  }
+
+  /// What is added to a table stands beside what the table has there.
+  std::optional<std::vector<Term>> added(const AtPlaces& places) const {
+    const auto named = at_named_places(places, operands());
+    if (!named || !named->all_are_known()) return std::nullopt;
+    const Propagated &table = *x_[0], &values = *x_[1];
+    std::vector<std::int32_t> to(at(numel(values.type)), none);
+    for (std::size_t i = 0; i < named->table.size(); ++i)
+      to[at(named->others[i])] = static_cast<std::int32_t>(named->table[i]);
+    const Numbers places_of = shared(std::move(to));
+    std::vector<Term> terms = table.terms;
+    for (const Term& of : values.terms) terms.push_back(listed(of, values.type, places_of));
+    for (Term& term : terms) convert(term);
+    return terms;
   }
 
   std::optional<std::vector<Term>> viewed() const {
@@ -222,9 +251,7 @@ class Propagation {
 
   /// The first terms of all operands become one, then the second ones, and so on. Lists stay apart.
   std::optional<std::vector<Term>> moved() const {
-    std::vector<Operand> operands;
-    for (const Propagated* x : x_) operands.push_back({x->type, x->known});
-    const auto moves = moves_of(op_, operands, {type_});
+    const auto moves = moves_of(op_, operands(), {type_});
     if (!moves) return std::nullopt;
     const std::vector<ElementSource>& sources = (*moves)[0];
     if (x_.size() == 1 && x_[0]->type.shape == type_.shape && is_in_place(sources)) {
@@ -301,52 +328,38 @@ class Propagation {
     const Accumulation adds = op_.rules->accumulation(op_.parameters);
     const auto axes = reduced_axes(op_, {from}, type_.rank());
     if (!axes || x_.size() != 1 || !is_first_input(adds.term) || !is_first_input(adds.finish)) return std::nullopt;
-    std::vector<std::int64_t> reduced, kept;
-    for (std::int64_t i = 0; i < std::ssize(*axes); ++i) ((*axes)[at(i)] ? reduced : kept).push_back(i);
-    Shape kept_shape, reduced_shape;
-    Strides own = contiguous_strides(from.shape), kept_strides, reduced_strides;
-    for (const std::int64_t i : kept) kept_shape.push_back(from.shape[at(i)]), kept_strides.push_back(own[at(i)]);
-    for (const std::int64_t i : reduced)
-      reduced_shape.push_back(from.shape[at(i)]), reduced_strides.push_back(own[at(i)]);
-    const std::int64_t count = reduced_shape.numel().raw();
-    std::vector<std::int64_t> begins;
-    for_each_place(reduced_shape, reduced_strides, [&](std::int64_t, std::int64_t place) { begins.push_back(place); });
-    std::vector<std::int32_t> sum_of(at(numel(from)));  // by element
-    for_each_place(kept_shape, kept_strides, [&](std::int64_t i, std::int64_t place) {
-      for (const std::int64_t begin : begins) sum_of[at(begin + place)] = static_cast<std::int32_t>(i);
-    });
+    const Groups groups = groups_along(from.shape, *axes);
+    const auto count = std::ssize(groups.offsets);
+    std::vector<std::int32_t> to(at(numel(from)));
+    for (std::size_t i = 0; i < groups.begins.size(); ++i)
+      for (const std::int64_t offset : groups.offsets)
+        to[at(groups.begins[i] + offset)] = static_cast<std::int32_t>(i);
+    const Numbers sum_of = shared(std::move(to));  // by element
     constexpr std::int64_t few = 8;
     std::vector<Term> terms;
     for (const Term& of : x_[0]->terms) {
       if (of.rows || count > few) {
-        Term& list = terms.emplace_back(of);
-        if (of.rows) {
-          std::vector<std::int32_t> rows;
-          for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : sum_of[at(row)]);
-          list.rows = shared(std::move(rows));
-        } else {
-          list.rows = shared(sum_of);
-          if (!of.number) list.coefficient = as_vector(whole(of, from));
-        }
+        terms.push_back(listed(of, from, sum_of));
         continue;
       }
-      Tensor rows;  // [elements that are added, kept…]
+      Tensor rows;  // [elements that are added, result…]
       for (std::int64_t r = 0; r < count; ++r) {
         std::vector<std::int32_t> columns;
         columns.reserve(at(numel(type_)));
-        for_each_place(kept_shape, kept_strides, [&](std::int64_t, std::int64_t place) {
-          columns.push_back((*of.columns)[at(begins[at(r)] + place)]);
-        });
+        for (const std::int64_t begin : groups.begins)
+          columns.push_back((*of.columns)[at(begin + groups.offsets[at(r)])]);
         Term term{.columns = shared(std::move(columns)), .number = of.number};
         if (!of.number) {
           if (!rows.defined()) {
-            std::vector<std::int64_t> order = reduced;
-            order.insert(order.end(), kept.begin(), kept.end());
-            Shape shape = kept_shape;
+            std::vector<std::int64_t> order;
+            for (const bool is_reduced : {true, false})
+              for (std::int64_t i = 0; i < std::ssize(*axes); ++i)
+                if ((*axes)[at(i)] == is_reduced) order.push_back(i);
+            Shape shape = type_.shape;
             shape.insert(0, count);
             rows = reshape(permute(whole(of, from), order), shape);
           }
-          term.coefficient = in_type(reshape(select(rows, 0, r), type_.shape), type_);
+          term.coefficient = in_type(select(rows, 0, r), type_);
         }
         terms.push_back(std::move(term));
       }
@@ -398,11 +411,12 @@ class Propagation {
 
   /// [batch…, rows, columns] as the sum of [batch…, rows, columns, k].
   Tensor product(const ProductAxes& axes, const Tensor& a, const Tensor& b) const {
-    const bool has_rows = axes.is_outer || axes.left == 2, has_columns = axes.is_outer || axes.right == 2;
-    Tensor left = has_rows ? a : unsqueeze(a, -2), right = b;
-    if (axes.is_outer) left = unsqueeze(left, -1), right = unsqueeze(right, -1);
-    else right = has_columns ? transpose(b, -1, -2) : unsqueeze(b, -2);
-    return reshape(sum(unsqueeze(left, -2) * unsqueeze(right, -3), {-1}), type_.shape);
+    const auto lines = [&](const Tensor& x, bool is_left) {
+      Lines as = lines_of(axes, x.shape(), is_left);
+      as.shape.push_back(as.summed ? x.shape()[*as.summed] : Size(1));
+      return reshape(as.summed && at(x.dim()) > *as.summed + 1 ? transpose(x, -1, -2) : x, as.shape);
+    };
+    return reshape(sum(lines(a, true) * lines(b, false), {-1}), type_.shape);
   }
 
   const Op op_;

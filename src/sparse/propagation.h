@@ -14,7 +14,8 @@ bool is_plain(const Program& program);
 
 /// The nonzeros [nnz] of the Jacobian of f at x that the coloring's pattern has, in operations on the values of f: as
 /// many numbers as there are nonzeros, where a direction for each color computes numbers for all rows. None where
-///  - a derivative in f is no elementwise operation, view, move, sum or product by what is no derivative;
+///  - a derivative in f is no elementwise operation, view, move, write that adds, sum or product by what is no
+///    derivative;
 ///  - places in f are not known, since a captured tensor or an argument names them;
 ///  - the nonzeros would be more numbers than the colors' directions or reverse passes compute, or take very many
 ///    equations.

@@ -103,6 +103,21 @@ rc::Sparse written_down(const F& derivative, const Tensor& x) {
   return {derivative.coloring.sparsity(), rc::trace(values)(x.flip(0) * 0.5)({x})[0]};
 }
 
+/// The gradient of what is read adds to the places that were read, some of them twice.
+TEST(SparseDerivatives, OfGradientsThatAddAtPlacesHaveNoDirections) {
+  const Tensor x = point();
+  const auto loss = [](const Tensor& v) {
+    const Tensor read = v.index({rc::tensor({6, 0, 3, 0})}), next = v.index_select(0, rc::tensor({1, 2, 4, 5}));
+    const Tensor rows = v.slice(0, 0, 6).view({3, 2}).index({rc::tensor({2, 0}), rc::tensor({1, 0})});
+    return (sin(read) * rc::square(next)).sum() + (rows * rc::square(rows.roll(1, 0))).sum();
+  };
+  const auto second = rc::hessian(loss, rc::color(rc::hessian_sparsity(loss, x), {.mode = ColorMode::star}));
+  expect_close(written_down(second, x).to_dense(), rc::hessian(loss)(x), 1e-13);
+  std::ostringstream text;
+  text << rc::trace([&](const Tensor& at) { return second(at).values; })(x).simplified();
+  EXPECT_EQ(text.str().find("i="), std::string::npos) << "directions were mapped in\n" << text.str();
+}
+
 /// Rows that are made alike, from the first to the last or but for some; rows of numbers; nonzeros made of two parts.
 TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownHaveTheirNonzerosInOrder) {
   const std::vector<std::function<Tensor(const Tensor&)>> functions = {

@@ -50,9 +50,10 @@ struct SparseHessian {
 /// pattern has: others are taken for 0. `jacobian<1>(f, coloring)` by the second argument, `jacobian<0, 2>` by the
 /// elements of both, as the pattern of `argnums<0, 2>`. One forward or reverse derivative for each color, all of them
 /// mapped. In a function that is compiled or traced, each value carries its own nonzeros instead, if f is made of
-/// elementwise operations, views, moves to places that f itself makes of numbers, sums and products by what is no
-/// derivative, and if these nonzeros are fewer numbers than the colors' derivatives. A function like any other: it
-/// maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where sizes are not those of the pattern.
+/// elementwise operations, views, moves and additions at places that f itself makes of numbers, sums and products by
+/// what is no derivative, and if these nonzeros are fewer numbers than the colors' derivatives. A function like any
+/// other: it maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where sizes are not those of the
+/// pattern.
 ///   auto coloring = rc::color(rc::jacobian_sparsity(f, x));
 ///   rc::Sparse j = rc::jacobian(f, coloring)(x);
 template <int... I, class F>
