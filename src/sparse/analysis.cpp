@@ -181,6 +181,25 @@ void place_nonzeros(Analysis::Data& data, const ByColumn& by_column) {
   }
 }
 
+/// The second nonzero of a pair is read far from the first, in the longer of two rows, which is read on where it was
+/// left: from a long row, many short ones would be read at one place each.
+Lists<Pair> pairs_of(const Sparsity& sparsity, const ByColumn& by_column) {
+  Lists<Pair> pairs;
+  pairs.of.reserve(at((sparsity.nnz() + sparsity.rows()) / 2));
+  const auto length = [&](std::int64_t i) { return by_column.rows.size(i); };
+  std::int64_t place = 0;
+  for (std::int64_t i = 0; i < sparsity.rows(); ++i) {
+    for (const std::int64_t j : sparsity.row(i)) {
+      if (std::pair(length(i), i) <= std::pair(length(j), j))
+        pairs.of.push_back({static_cast<std::int32_t>(j), static_cast<std::int32_t>(place),
+                            static_cast<std::int32_t>(by_column.places[at(place)])});
+      ++place;
+    }
+    pairs.end_list();
+  }
+  return pairs;
+}
+
 void require_analysable(const Sparsity& sparsity) {
   const std::int64_t n = sparsity.rows();
   if (n != sparsity.columns())
@@ -220,7 +239,7 @@ std::shared_ptr<const Analysis::Data> analysed(const Sparsity& sparsity, const B
   for (const std::int32_t j : data.columns) data.rows.push_back(row_of[at(j)]);
   place_panels(data);
   place_nonzeros(data, by_column);
-  if (symmetric) data.across = by_column.places;
+  if (symmetric) data.pairs = pairs_of(sparsity, by_column);
   return std::make_shared<const Analysis::Data>(std::move(data));
 }
 

@@ -19,6 +19,11 @@ struct Entry {
   std::int32_t to, place;
 };
 
+/// Two nonzeros of a symmetric pattern across the diagonal from each other: their places, and the column of the first.
+struct Pair {
+  std::int32_t column, place, across;
+};
+
 struct Analysis::Data {
   Sparsity sparsity;
   bool is_symmetric;
@@ -26,7 +31,7 @@ struct Analysis::Data {
   Nodes rows, columns;               // of the matrix, as they are eliminated
   std::vector<std::int64_t> panels;  // where each begins, and behind the last one how many numbers there are
   Lists<Entry> entries;              // of each panel; if symmetric, both halves of an element, also on the diagonal
-  std::vector<std::int64_t> across;  // if symmetric: the place of the nonzero across the diagonal
+  Lists<Pair> pairs;                 // if symmetric, of each row: with the diagonal, and as the shorter of two rows
   std::int64_t nonzeros;             // of D, L and, unless symmetric, U
   double products;                   // that one factorisation takes
 

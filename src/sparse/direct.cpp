@@ -51,18 +51,16 @@ struct System {
   }
 
   /// Calls f(column, value) for each nonzero of a row of A. A symmetric matrix has the mean of an element and that
-  /// across the diagonal; f is called for those from the diagonal on.
+  /// across the diagonal; f is called for one of the two.
   template <class F>
   void for_each_in_row(std::int64_t i, const F& f) const {
-    const std::span<const std::int64_t> row = analysis.sparsity.row(i);
-    const double* const own = values + analysis.sparsity.crow()[at(i)];
-    if (!analysis.is_symmetric) {
-      for (std::size_t k = 0; k < row.size(); ++k) f(row[k], own[k]);
+    if (analysis.is_symmetric) {
+      for (const Pair& pair : analysis.pairs[i])
+        f(pair.column, values[pair.place] * 0.5 + values[pair.across] * 0.5);
       return;
     }
-    const std::int64_t* const across = analysis.across.data() + analysis.sparsity.crow()[at(i)];
-    for (std::size_t k = at(std::ranges::lower_bound(row, i) - row.begin()); k < row.size(); ++k)
-      f(row[k], own[k] * 0.5 + values[across[k]] * 0.5);
+    const std::span<const std::int64_t> crow = analysis.sparsity.crow(), col = analysis.sparsity.col();
+    for (std::int64_t p = crow[at(i)]; p < crow[at(i + 1)]; ++p) f(col[at(p)], values[p]);
   }
 };
 
@@ -77,7 +75,8 @@ class Remainder {
 
   /// Of each column: the part of each element of A and b whose change explains b - A x, the greatest
   /// |b - A x| / (|A| |x| + |b|). Where some of these are more than `enough`, those of rows that divide rounding errors
-  /// by each other are compared with the greatest of |A| and |x| instead. NaN where an element is.
+  /// by each other are compared with the greatest of |A| and |x| instead. Where all are at most `enough`, just that.
+  /// NaN where an element is.
   const double* at_solution(const double* x, const double* b, double enough) {
     double *r = b_minus_ax_.data(), *scale = scale_.data();
     const std::int64_t columns = of_.columns;
@@ -86,9 +85,11 @@ class Remainder {
         r[i * columns + c] = b[i * of_.step + c], scale[i * columns + c] = std::fabs(b[i * of_.step + c]);
     if (columns == 1) subtract_products<1>(x);
     else subtract_products<0>(x);
-    find_errors([](std::int64_t, std::int64_t) { return 0.; });
-    const double* const errors = errors_.data();
-    if (std::all_of(errors, errors + columns, [&](double error) { return error <= enough; })) return errors;
+    double* const errors = errors_.data();
+    std::fill_n(errors, columns, enough);
+    bool is_enough = true;
+    for (std::int64_t i = 0; i < size_; ++i) is_enough &= std::fabs(r[i]) <= enough * scale[i];
+    if (is_enough) return errors;
     const std::vector<double> rows = greatest_of_rows(), all = greatest_of_columns(x);
     const double rounding = 1000 * 0x1p-53 * static_cast<double>(of_.analysis.size());
     find_errors([&](std::int64_t i, std::int64_t c) {
@@ -113,7 +114,7 @@ class Remainder {
     double *r = b_minus_ax_.data(), *scale = scale_.data();
     const std::int64_t columns = known > 0 ? known : of_.columns;
     for (std::int64_t i = 0; i < of_.analysis.size(); ++i) {
-      double sums[most_columns] = {}, sizes[most_columns] = {};  // of row i
+      double sums[known > 0 ? known : most_columns] = {}, sizes[known > 0 ? known : most_columns] = {};  // of row i
       of_.for_each_in_row(i, [&](std::int64_t j, double value) {
         if constexpr (by_rows)
           for (std::int64_t c = 0; c < columns; ++c) {
@@ -194,8 +195,9 @@ void refine(const System& of, double* x, const double* b, double* errors) {
       if (is_better[at(c)]) errors[c] = found[c];
       if (!(found[c] > small_enough)) left = 0;  // a NaN stays one
     }
-    for (std::int64_t i = 0; i < count; ++i)
-      if (is_better[at(i % columns)]) x[i / columns * of.step + i % columns] = now.data()[i];
+    for (std::int64_t i = 0; i < of.analysis.size(); ++i)
+      for (std::int64_t c = 0; c < columns; ++c)
+        if (is_better[at(c)]) x[i * of.step + c] = now.data()[i * columns + c];
     if (step == most_steps || std::ranges::all_of(steps_left, [](int left) { return left == 0; })) return;
     of.add_solution(now.data(), remainder.b_minus_ax(), columns);
   }
@@ -266,7 +268,10 @@ class RowMajorResult {
 /// the diagonal.
 Tensor as_read(const Analysis& analysis, const Tensor& values) {
   if (!analysis.is_symmetric()) return values;
-  return values * 0.5 + index_select(values, -1, tensor(analysis.data().across)) * 0.5;
+  std::vector<std::int64_t> across(at(analysis.sparsity().nnz()));
+  for (const Pair& pair : analysis.data().pairs.of)
+    across[at(pair.place)] = pair.across, across[at(pair.across)] = pair.place;
+  return values * 0.5 + index_select(values, -1, tensor(across)) * 0.5;
 }
 
 Shape leading_of(const Strided& x, int last) { return Shape(x.shape, x.shape + x.rank - last); }

@@ -133,8 +133,7 @@ struct Panel {
 
 /// Whether it pays to store these zeros: wide panels are multiplied fast, zeros are multiplied in vain.
 bool is_worth(std::int32_t columns, double part_of_zeros) {
-  return columns <= 4 || (columns <= 16 && part_of_zeros < 0.8) || (columns <= 48 && part_of_zeros < 0.1) ||
-         part_of_zeros < 0.05;
+  return (columns <= 16 && part_of_zeros < 0.25) || (columns <= 48 && part_of_zeros < 0.1) || part_of_zeros < 0.05;
 }
 
 /// The first columns of supernodes: a panel takes in the one before it, whose parent it is, where that makes few zeros.

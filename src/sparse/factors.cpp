@@ -227,12 +227,20 @@ using Register = kernels::Lanes<double, width>;
 double fused_number(double x, double y, double sum) {
   return fused<double, width>(splat<width>(x), splat<width>(y), splat<width>(sum))[0];
 }
+/// Each half is added to the other.
+template <int n>
+double sum_of_lanes(kernels::Lanes<double, n> x) {
+  if constexpr (n == 2) return x[0] + x[1];
+  else return sum_of_lanes<n / 2>(kernels::add_halves<double, n>(x));
+}
 Register load_some(const double* from, std::int64_t count) {
   return count >= width ? load<width>(from) : kernels::load_first<width>(from, static_cast<int>(count));
 }
 
 /// One right-hand side. The sums are those of `ManyColumns`, term by term.
 struct OneColumn {
+  static constexpr std::int64_t step = 1;
+
   /// t[j + 1, rows) -= l t[j] for each of the columns j of a panel.
   static void subtract_columns(const double* l, std::int64_t rows, std::int64_t columns, double* t) {
     std::int64_t j = 0;
@@ -271,11 +279,7 @@ struct OneColumn {
       }
       for (int half = 0; i < rows; i += width, ++half)
         sums[half] = fused<double, width>(load_some(c + i, rows - i), load_some(t + i, rows - i), sums[half]);
-      double terms[2 * width];
-      store<width>(terms, sums[0] + sums[1]);
-      for (int n = width / 2; n > 0; n /= 2)
-        for (int k = 0; k < n; ++k) terms[k] += terms[k + n];
-      t[j] -= terms[0];
+      t[j] -= sum_of_lanes<width>(sums[0] + sums[1]);
     }
   }
   static void store_some(double* to, Register x, std::int64_t count) {
@@ -343,10 +347,10 @@ struct ManyColumns {
   }
 };
 
-/// `By` says what is done to the rows of a panel, each of `step` numbers.
+/// `By` says what is done to the rows of a panel, each of `by.step` numbers.
 template <class By>
-void substitute(const Data& a, const double* numbers, bool transpose, double* x, double* t, std::int64_t step,
-                const By& by) {
+void substitute(const Data& a, const double* numbers, bool transpose, double* x, double* t, const By& by) {
+  const std::int64_t step = by.step;
   const Supernodes& nodes = a.supernodes;
   const auto panel = [&](std::int32_t s, bool of_u) {
     const std::int64_t behind = !a.is_symmetric && of_u ? nodes.rows(s) * nodes.columns(s) : 0;
@@ -355,6 +359,14 @@ void substitute(const Data& a, const double* numbers, bool transpose, double* x,
   for (std::int32_t s = 0; s < nodes.count(); ++s) {
     const std::int64_t rows = nodes.rows(s), columns = nodes.columns(s);
     double* const own = x + nodes.first[at(s)] * step;
+    if (columns == 1) {
+      const double* l = panel(s, transpose);
+      for (const std::int32_t i : nodes.below[s]) {
+        ++l;
+        for (std::int64_t c = 0; c < step; ++c) x[i * step + c] -= *l * own[c];
+      }
+      continue;
+    }
     std::copy_n(own, columns * step, t);
     std::fill_n(t + columns * step, (rows - columns) * step, 0.);
     by.subtract_columns(panel(s, transpose), rows, columns, t);
@@ -367,6 +379,15 @@ void substitute(const Data& a, const double* numbers, bool transpose, double* x,
     const std::int64_t rows = nodes.rows(s), columns = nodes.columns(s);
     double *const own = x + nodes.first[at(s)] * step, *to = t;
     const double* const l = panel(s, false);
+    if (columns == 1) {
+      const double* u = panel(s, !transpose);
+      for (std::int64_t c = 0; c < step; ++c) own[c] /= *l;
+      for (const std::int32_t i : nodes.below[s]) {
+        ++u;
+        for (std::int64_t c = 0; c < step; ++c) own[c] -= *u * x[i * step + c];
+      }
+      continue;
+    }
     for (std::int64_t k = 0; k < columns; ++k)
       for (std::int64_t c = 0; c < step; ++c) *to++ = own[k * step + c] / l[k * rows + k];
     for (const std::int32_t i : nodes.below[s])
@@ -387,8 +408,8 @@ std::int64_t most_rows(const Data& a) {
 
 void substitute(const Data& a, const double* numbers, bool transpose, double* x, double* work, std::int64_t columns) {
   const std::int64_t step = padded(columns);
-  if (step == 1) substitute(a, numbers, transpose, x, work, 1, OneColumn{});
-  else substitute(a, numbers, transpose, x, work, step, ManyColumns{step});
+  if (step == 1) substitute(a, numbers, transpose, x, work, OneColumn{});
+  else substitute(a, numbers, transpose, x, work, ManyColumns{step});
 }
 
 }  // namespace ricci::sparse
