@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -695,26 +696,44 @@ template <class E>
 class Copies : public testing::Test {};
 TYPED_TEST_SUITE(Copies, ElementTypes);
 
+/// A type of elements: how the i-th element of a test is made in memory.
+struct ElementType {
+  DType dtype;
+  std::size_t size;
+  void (*make)(int i, std::byte* element);
+};
+template <class T>
+constexpr ElementType element_type = {dtype_of<T>, sizeof(T), [](int i, std::byte* element) {
+                                        T x;
+                                        if constexpr (std::is_same_v<T, bool>) x = i % 3 == 1;
+                                        else if constexpr (std::is_class_v<T> && sizeof(T) >= 8)
+                                          x = T(static_cast<typename T::value_type>(i % 50) - 25,
+                                                static_cast<typename T::value_type>(i % 3));
+                                        else x = static_cast<T>(static_cast<float>(i % 100) - 50.25F);
+                                        std::memcpy(element, &x, sizeof x);
+                                      }};
+
+/// From memory: g++ 12 folds float -> integer -> float into a truncation that keeps the sign of -0.25.
 template <class To, class From>
-void expect_copies() {
-  const auto source = [](int i) {
-    if constexpr (std::is_same_v<From, bool>) return i % 3 == 1;
-    else if constexpr (std::is_class_v<From> && sizeof(From) >= 8)
-      return From(static_cast<typename From::value_type>(i % 50) - 25, static_cast<typename From::value_type>(i % 3));
-    else return static_cast<From>(static_cast<float>(i % 100) - 50.25F);
-  };
+void convert(const std::byte* from, std::byte* to) {
+  From x;
+  std::memcpy(&x, from, sizeof x);
+  const To y = converted<To>(x);
+  std::memcpy(to, &y, sizeof y);
+}
+
+void expect_copies(const ElementType& to, const ElementType& from, void (*convert)(const std::byte*, std::byte*)) {
   for (const std::int64_t n : {0, 1, 7, 16, 17, 300, 1000}) {
     for (const std::int64_t si : {0, 1, 2}) {
       for (const std::int64_t so : {1, 3}) {
-        std::vector<std::conditional_t<std::is_same_v<From, bool>, std::uint8_t, From>> in(2001);
-        std::vector<std::conditional_t<std::is_same_v<To, bool>, std::uint8_t, To>> out(3001);
-        for (int i = 0; i < 2001; ++i) in[static_cast<std::size_t>(i)] = source(i);
-        kernels::copy({out.data(), dtype_of<To>, 1, &n, &so}, {in.data(), dtype_of<From>, 1, &n, &si});
+        std::vector<std::byte> in(2001 * from.size), out(3001 * to.size), expected(to.size);
+        for (int i = 0; i < 2001; ++i) from.make(i, in.data() + static_cast<std::size_t>(i) * from.size);
+        kernels::copy({out.data(), to.dtype, 1, &n, &so}, {in.data(), from.dtype, 1, &n, &si});
         for (std::int64_t i = 0; i < n; ++i) {
-          // From memory: g++ 12 folds float -> integer -> float into a truncation that keeps the sign of -0.25.
-          const To expected = converted<To>(static_cast<From>(in[static_cast<std::size_t>(i * si)]));
-          ASSERT_EQ(std::memcmp(&expected, &out[static_cast<std::size_t>(i * so)], sizeof expected), 0)
-              << short_name(dtype_of<From>) << " to " << short_name(dtype_of<To>) << " element " << i << " of " << n;
+          convert(in.data() + static_cast<std::size_t>(i * si) * from.size, expected.data());
+          const std::byte* const copy = out.data() + static_cast<std::size_t>(i * so) * to.size;
+          ASSERT_EQ(std::memcmp(expected.data(), copy, to.size), 0)
+              << short_name(from.dtype) << " to " << short_name(to.dtype) << " element " << i << " of " << n;
         }
       }
     }
@@ -722,7 +741,9 @@ void expect_copies() {
 }
 
 TYPED_TEST(Copies, convert_from_every_type) {
-  const auto from_all = []<class... From>(testing::Types<From...>) { (expect_copies<TypeParam, From>(), ...); };
+  const auto from_all = []<class... From>(testing::Types<From...>) {
+    (expect_copies(element_type<TypeParam>, element_type<From>, &convert<TypeParam, From>), ...);
+  };
   from_all(ElementTypes());
 }
 
