@@ -402,6 +402,7 @@ class Grouping {
     steps_.assign(body_.equations.size(), 0);
     ExpandOptions chosen = options_;
     std::ptrdiff_t most = -1;
+    bool is_used = true;  // does anything lie along the chosen lanes?
     const auto try_out = [&](const ExpandOptions& options) {
       if (!LaneSizes(body_, 2, options).choices_hold()) return;  // along another axis they may
       Expandability found = expandability(body_, options);
@@ -409,7 +410,8 @@ class Grouping {
       for (std::size_t i = 0; i < found.apart.size(); ++i)
         count += !found.apart[i] && computes(body_.equations[i], options_);
       // One lane that is long must do much more than lanes do.
-      if (count <= most || (!options.lanes.is_given() && is_long(found.steps) && count < 2 * most)) return;
+      if (!options.lanes.is_given() && is_long(found.steps) && count < 2 * most) return;
+      if (count < most + is_used) return;
       most = count;
       apart_ = std::move(found.apart);
       steps_ = std::move(found.steps);
@@ -421,11 +423,13 @@ class Grouping {
       try_out(options);
     };
     for (const OpenSize& lanes : all) try_lanes(lanes, {});
-    // Examples may be so few that all of them fit into one lane.
+    is_used = most < 0 || chosen.lanes.number == 0 || some_along_lanes(chosen);
+    // Examples may be so few that all of them fit into one lane. So does what is computed from a table that is read.
     const auto is_large = [&](const OpenSize& size) {
       return size.unknown || size.number > options_.most_unrolled_number;
     };
-    if (std::ranges::none_of(all, is_large)) try_out(options_);
+    if (std::ranges::none_of(all, is_large) || !is_used) try_out(options_);
+    is_used = true;
     if (most < computing_)
       for (const auto& [outer, lanes] : frequent_pairs(all)) try_lanes(lanes, outer);
     options_ = chosen;
@@ -439,6 +443,16 @@ class Grouping {
       has_outer_.push_back(some_size([&](Size size) { return sizes.is_outer(size); }));
       has_lanes_.push_back(some_size([&](Size size) { return sizes.depends_on_lanes(size); }));
     }
+  }
+  /// Whether anything that may stand in a group lies along the lanes.
+  bool some_along_lanes(const ExpandOptions& options) const {
+    const LaneSizes sizes(body_, 3, options);
+    for (std::size_t i = 0; i < body_.equations.size(); ++i)
+      for (const Variable v : body_.equations[i].outputs)
+        if (!apart_[i] && std::ranges::any_of(body_.types[at(v)].shape,
+                                              [&](Size size) { return sizes.depends_on_lanes(size); }))
+          return true;
+    return false;
   }
   /// Pairs of open sizes of equations that no group holds: results have the first size in front and the second behind
   /// it, as n and m in x [n, m]. The two most frequent pairs of those that are worth a kernel.

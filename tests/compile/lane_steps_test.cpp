@@ -236,4 +236,19 @@ TEST_F(LaneSteps, LanesLieAlongWhatIsComputedWhereAnArgumentHasMoreElements) {
   EXPECT_EQ(fast.plan(x).steps(), 4U) << fast.plan(x);  // reshape, two slices, one kernel
 }
 
+// A table of 256 that is read at a place has no lanes: the kernel is given their number where it asks for it.
+TEST_F(LaneSteps, ATableThatIsReadAtAPlaceIsInOneLane) {
+  const auto f = [](const Tensor& table, const Tensor& x) {
+    const Tensor i = (x * static_cast<double>(table.size(0) - 1)).to(rc::int64);
+    return table.index({i}) * (x - 0.5) + table.index({i - 1});
+  };
+  const Tensor table = sin(rc::arange(256).to(rc::float64)), x = rc::full({}, 0.3, rc::float64);
+  const rc::Program program = rc::trace(f)(table, x), kernels = with_kernels(program);
+  expect_close(kernels({table, x}), program({table, x}));
+  ASSERT_EQ(kernels.equations(), 1U) << kernels;
+  const auto along = rc::compiled::kernel_along(kernels.body().equations[0]);
+  ASSERT_TRUE(along);
+  EXPECT_FALSE(along->lanes.is_given()) << kernels;
+}
+
 }  // namespace
