@@ -17,11 +17,16 @@ SETTINGS = """project, author = "Ricci", "the Ricci authors"
 extensions = ["myst_parser", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "Ricci"
+html_static_path, html_css_files = ["_static"], ["wide.css"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 highlight_language = "none"
 copybutton_exclude = ".linenos, .gp, .go"
+"""
+# Room for the 120 columns of our sources, as far as the window has it beside the navigation and the contents.
+STYLE = """@media (min-width: 82em) { .content { width: clamp(46em, 100vw - 37em, 62em) } }
+div.highlight pre { font-size: 0.78em }
 """
 
 
@@ -188,7 +193,8 @@ def merged(entries):
     out = []
     for entry in entries:
         if out and entry.name and out[-1].name == entry.name and not entry.members:
-            more = [] if entry.text == out[-1].text else ["", *entry.text]
+            is_said = "\n".join(entry.text) in "\n".join(out[-1].text)
+            more = [] if is_said else ["", *entry.text]
             out[-1] = Entry(entry.name, [*out[-1].code, without_body(entry.code)], [*out[-1].text, *more])
         else:
             out.append(Entry(entry.name, [without_body(entry.code)], entry.text, merged(entry.members)))
@@ -239,6 +245,8 @@ def main(folder):
     (folder / "index.md").write_text((folder / "README.md").read_text() + "\n" + "\n".join(parts))
     (folder / "README.md").unlink()
     (folder / "conf.py").write_text(SETTINGS)
+    (folder / "_static").mkdir()
+    (folder / "_static/wide.css").write_text(STYLE)
 
 
 if __name__ == "__main__":
