@@ -139,6 +139,17 @@ void transforms() {
   expect(chosen.item() == 3, "control");
 }
 
+Tensor cube(const Tensor& x) { return x * x * x; }
+Tensor one_more(const Tensor&, const Tensor& x) { return x + 1; }
+
+/// What is passed is the function itself, no lambda.
+void functions() {
+  const Tensor two = rc::tensor(2.);
+  expect(same(rc::grad(cube)(two), rc::tensor(12.)) && same(rc::checkpoint(cube)(two), rc::tensor(8.)), "derivatives");
+  expect(same(rc::cond(two > 1, cube, cube, two), rc::tensor(8.)), "branches");
+  expect(same(rc::fori_loop(0, 3, one_more, two), rc::tensor(5.)), "a step");
+}
+
 void printing() {
   const Tensor x = rc::tensor({0.5, 1.});
   expect(rc::to_string(x) == "[0.5,   1] f32[2]" && rc::to_string(x.dtype()) == "float32", "text");
@@ -189,6 +200,7 @@ int main() {
   from_values();
   indices();
   transforms();
+  functions();
   printing();
   return wrong == 0 ? 0 : 1;
 }

@@ -97,7 +97,7 @@ template <class F, class R, std::size_t... K, class... A>
 struct Caller<F, R, std::index_sequence<K...>, A...> {
   static tree::AnyTree call(const void* object, [[maybe_unused]] tree::AnyTree* arguments,
                             [[maybe_unused]] tree::AnyTree& second) {
-    const F& f = *reinterpret_cast<const F*>(object);
+    const F& f = *reinterpret_cast<const F*>(const_cast<void*>(object));  // a function has no const
     if constexpr (std::is_void_v<R>) return invoke(f, arguments[K].template as<A>()...), tree::AnyTree();
     else if constexpr (is_apart<R>) return R::taken(invoke(f, arguments[K].template as<A>()...), second);
     else return tree::any(R(invoke(f, arguments[K].template as<A>()...)));
