@@ -254,8 +254,8 @@ void make_programs(nb::module_& m) {
       "argument that has examples along axis 0. Then the function takes any number of them, its first parameter s0;\n"
       "ValueError where f decides by their number, NotImplementedError where they may know of each other.\n"
       "`target`: another processor than this one, \"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\" or \"aarch64\"; or\n"
-      "\"c\", which writes `path`.c, text in C99, in place of the object. An argument of f that is\n"
-      "itself called `open` or `target` is passed by position.");
+      "\"c\", which writes `path`.c, text in C99, or \"ptx\", which writes `path`.ptx, for NVIDIA's processors, in\n"
+      "place of the object. An argument of f that is itself called `open` or `target` is passed by position.");
   m.def("set_compile_cache", &set_compile_cache, nb::arg("folder"), nb::kw_only(),
         nb::arg("most_bytes") = default_compile_cache_bytes,
         "Keeps the machine code of compiled functions in the folder, for later processes; an empty path: nowhere. Docs "

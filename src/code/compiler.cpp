@@ -11,6 +11,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCContext.h>
+#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
@@ -23,6 +24,7 @@
 #include <map>
 #include <string_view>
 
+#include "code/ptx.h"
 #include "code/words.h"
 
 namespace ricci::compiled {
@@ -73,6 +75,9 @@ void know_others() {
 #if LLVM_HAS_AARCH64_TARGET
   RICCI_KNOW(AArch64);
 #endif
+#if LLVM_HAS_NVPTX_TARGET
+  RICCI_KNOW(NVPTX);
+#endif
 #undef RICCI_KNOW
 }
 
@@ -97,13 +102,13 @@ std::unique_ptr<llvm::TargetMachine>& target(const Machine& of, std::string& err
   // Where a function returns, LLVM would clear the upper halves of registers, also of those that the function keeps for
   // its caller. Instead, `clear_upper_halves` is called wherever code of others goes on.
   if (builder->getTargetTriple().isX86()) builder->addFeatures({"-vzeroupper"});
-  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
-  builder->setRelocationModel(llvm::Reloc::PIC_);
-  builder->setCodeModel(llvm::CodeModel::Small);
   builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  auto made = builder->createTargetMachine();
-  if (made) machine = std::move(*made);
-  else error = llvm::toString(made.takeError());
+  const std::string triple = builder->getTargetTriple().str();
+  const llvm::Target* const known = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (known)
+    machine.reset(known->createTargetMachine(triple, builder->getCPU(), builder->getFeatures().getString(),
+                                             builder->getOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                             llvm::CodeGenOptLevel::Less));
   return machine;
 }
 
@@ -131,8 +136,10 @@ bool is_worth_scheduling(const llvm::Module& module) {
   return std::ranges::all_of(module, [&](const llvm::Function& f) { return accesses(f) <= few; });
 }
 
-/// The module as an object file; empty, where LLVM knows no way.
+/// The module as an object file, or as text in PTX; empty, where LLVM knows no way.
 llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachine& machine) {
+  const auto type = machine.getTargetTriple().isNVPTX() ? llvm::CodeGenFileType::AssemblyFile
+                                                        : llvm::CodeGenFileType::ObjectFile;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   const Held<llvm::legacy::PassManager> passes;
@@ -149,7 +156,7 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachi
   config->addMachinePasses();
   config->setInitialized();
   llvm::MCContext& context = functions->getMMI().getContext();
-  if (machine.addAsmPrinter(*passes, out, nullptr, llvm::CodeGenFileType::ObjectFile, context)) return bytes;
+  if (machine.addAsmPrinter(*passes, out, nullptr, type, context)) return bytes;
   passes->add(llvm::createFreeMachineFunctionPass());
   passes->run(module);
   return bytes;
@@ -186,10 +193,14 @@ std::string called_beyond_c(const llvm::Module& module, llvm::StringRef bytes) {
 }  // namespace
 
 void write_object(llvm::Module& module, const Machine& machine, ObjectFile& file) {
+  const bool is_ptx = llvm::Triple(module.getTargetTriple()).isNVPTX();
+  if (is_ptx) file.error = complete_for_ptx(module);
+  if (!file.error.empty()) return;
   const llvm::SmallVector<char, 0> bytes = object_of(module, machine, file.error);
   if (!file.error.empty()) return;
   file.bytes.assign(bytes.begin(), bytes.end());
   file.processor = target(machine, file.error)->getTargetCPU().str();
+  if (is_ptx) return;
   if (const std::string name = called_beyond_c(module, file.bytes); !name.empty())
     file.error = "code for " + file.processor + " calls " + name +
                  ", which is no function of C's library: the processor has no such instruction (of float16, mostly); "

@@ -34,6 +34,13 @@ llvm::Value* LaneBuilder::bits_number(DType d, std::uint64_t bits) {
   return spread(llvm::ConstantFP::get(getContext(), llvm::APFloat(t->getFltSemantics(), pattern)));
 }
 
+llvm::Value* LaneBuilder::numbers_from(llvm::Value* first) {
+  if (width_ == 1) return first;
+  llvm::SmallVector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < width_; ++lane) numbers.push_back(getInt64(at(lane)));
+  return CreateAdd(spread(first), llvm::ConstantVector::get(numbers));
+}
+
 llvm::Value* LaneBuilder::from_memory(llvm::Value* x, DType d) {
   return d == DType::boolean ? CreateICmpNE(x, llvm::Constant::getNullValue(x->getType())) : x;
 }

@@ -43,6 +43,8 @@ class LaneBuilder : public llvm::IRBuilder<> {
   llvm::Value* spread(llvm::Value* x) { return width_ == 1 ? x : CreateVectorSplat(at(width_), x); }
   llvm::Value* number(DType d, double x);
   llvm::Value* bits_number(DType d, std::uint64_t bits);
+  /// Integers of 64 bits: `first` in the first lane, one more in each that follows.
+  llvm::Value* numbers_from(llvm::Value* first);
   llvm::Value* count(std::int64_t n) { return getInt64(static_cast<std::uint64_t>(n)); }
 
   // ── memory ──
@@ -60,6 +62,10 @@ class LaneBuilder : public llvm::IRBuilder<> {
 
   // ── lanes ──
 
+  llvm::Value* first_lane(llvm::Value* x) { return width_ == 1 ? x : CreateExtractElement(x, std::uint64_t{0}); }
+  llvm::Value* with_last_lane(llvm::Value* x, llvm::Value* last) {
+    return width_ == 1 ? last : CreateInsertElement(x, last, at(width_ - 1));
+  }
   /// More lanes: the others repeat the first.
   llvm::Value* widened(llvm::Value* x, int lanes);
   /// The first `width` lanes.

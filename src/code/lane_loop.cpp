@@ -32,10 +32,8 @@ StageFunction::OfTotals StageFunction::joined(const OfTotals& sums, const OfTota
   OfTotals next(at(registers_));
   in_each_register([&] {
     const std::size_t r = at(register_);
-    llvm::SmallVector<llvm::Constant*> numbers;
-    for (int i = 0; i < b_.width(); ++i) numbers.push_back(b_.getInt64(at(register_ * b_.width() + i)));
-    llvm::Value* const counts =
-        b_.CreateICmpSGE(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(at(b_.width()), overlap));
+    llvm::Value* const numbers = b_.numbers_from(b_.count(register_ * b_.width()));
+    llvm::Value* const counts = b_.CreateICmpSGE(numbers, b_.spread(overlap));
     for (std::size_t k = 0; k < stage_.totals.size(); ++k) {
       const ScalarStep& s = graph_[stage_.totals[k]];
       llvm::Value* const both = words_.word(s.word, s.dtype, {sums[r][k], parts[r][k]});

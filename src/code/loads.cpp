@@ -23,7 +23,7 @@ llvm::Value* Loads::read(const ScalarStep& load, llvm::Value* address, llvm::Val
     return b_.element(base, d, b_.CreateAdd(from, offset));
   };
   if (b_.width() == 1) return b_.load_element(d, element(b_.CreateIntToPtr(address, b_.getPtrTy()), place));
-  llvm::Value* const first_address = b_.CreateExtractElement(address, std::uint64_t{0});
+  llvm::Value* const first_address = b_.first_lane(address);
   llvm::Value* const base = b_.CreateIntToPtr(first_address, b_.getPtrTy());
   if (counts_[part_of(load)] == 1) {
     llvm::Value* const found =

@@ -1,7 +1,9 @@
 // Steps of a plan as code. Sizes and places are numbers here.
 #include "code/plan_function.h"
 
+#include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <cstring>
 #include <functional>
@@ -20,8 +22,9 @@ namespace ricci::compiled {
 namespace {
 
 /// How the function gets arguments, results and the workspace: each as a parameter of its own, or in lists, followed by
-/// what steps of the library are given.
-enum class Parameters { one_by_one, in_lists };
+/// what steps of the library are given. A function for NVIDIA's processors has its workspace on its own stack, which is
+/// memory of each thread. Where it is a kernel, its last parameter is the place where a thread notes that it failed.
+enum class Parameters { one_by_one, in_lists, without_workspace };
 
 class PlanFunction {
  public:
@@ -30,11 +33,13 @@ class PlanFunction {
 
   std::string write() {
     begin();
-    if (plan_.open) run_blocks(*plan_.open);
+    if (is_kernel()) run_examples_of_thread(*plan_.open);
+    else if (plan_.open) run_blocks(*plan_.open);
     else run(plan_.steps);
-    return_to_others(b_, machine_, b_.getInt32(0));
+    return_to_others(b_, machine_, is_kernel() ? nullptr : b_.getInt32(0));
     b_.SetInsertPoint(fails_);
-    return_to_others(b_, machine_, b_.getInt32(1));
+    if (is_kernel()) b_.CreateStore(b_.getInt32(1), failed());
+    return_to_others(b_, machine_, is_kernel() ? nullptr : b_.getInt32(1));
     if (module_.getFunction(plan_.name))
       return "the object calls a function called " + plan_.name + "; choose another name";
     function_->setName(plan_.name);
@@ -46,15 +51,21 @@ class PlanFunction {
   using Value = llvm::Value*;
 
   void begin() {
-    const std::size_t count = is_in_lists() ? 4 : plan_.arguments + plan_.results + 1;
+    const std::size_t last = has_workspace() || is_kernel() ? 1 : 0;
+    const std::size_t count = is_in_lists() ? 4 : plan_.arguments + plan_.results + last;
     llvm::SmallVector<llvm::Type*> parameters(count, b_.getPtrTy());
     if (plan_.open) parameters.insert(parameters.begin(), b_.getInt64Ty());
-    auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), parameters, false);
+    auto* const type = llvm::FunctionType::get(is_kernel() ? b_.getVoidTy() : b_.getInt32Ty(), parameters, false);
     // Its name comes last: a function that the code calls may have that name.
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "exported", module_);
+    if (is_kernel()) function_->setCallingConv(llvm::CallingConv::PTX_Kernel);
     set_attributes(*function_, machine_);
     entry_ = block("entry"), fails_ = block("fails");
     b_.SetInsertPoint(entry_);
+    if (!has_workspace()) {
+      workspace_ = on_stack(b_.getInt8Ty(), at(plan_.workspace_bytes));
+      llvm::cast<llvm::AllocaInst>(workspace_)->setAlignment(llvm::Align(16));
+    }
     for (const std::string& bytes : plan_.constants) {
       auto* const data = llvm::ConstantDataArray::getString(b_.getContext(), bytes, false);
       auto* const constant = new llvm::GlobalVariable(module_, data->getType(), true,
@@ -67,6 +78,8 @@ class PlanFunction {
   Value count(std::int64_t n) { return b_.count(n); }
 
   bool is_in_lists() const { return parameters_ == Parameters::in_lists; }
+  bool has_workspace() const { return parameters_ != Parameters::without_workspace; }
+  bool is_kernel() const { return !has_workspace() && plan_.open; }
   Value parameter(std::size_t i) { return function_->getArg(static_cast<unsigned>(i)); }
   Value in_list(Value list, std::size_t i) {
     return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
@@ -89,7 +102,9 @@ class PlanFunction {
     b_.SetInsertPoint(entry_, entry_->begin());
     return pointer = in_list(parameter(list), i);
   }
-  Value workspace() { return is_in_lists() ? parameter(2) : array(plan_.arguments + plan_.results); }
+  Value behind_arrays() { return array(plan_.arguments + plan_.results); }
+  Value workspace() { return workspace_ ? workspace_ : is_in_lists() ? parameter(2) : behind_arrays(); }
+  Value failed() { return behind_arrays(); }
   Value in_workspace(std::int64_t offset) {
     const auto behind = own_.upper_bound(offset);
     if (behind == own_.begin()) return moved(workspace(), count(offset));
@@ -142,16 +157,52 @@ class PlanFunction {
     for (const Step& step : steps) std::visit([&](const auto& s) { run(s); }, step.what);
   }
 
-  // ── blocks of examples ──
+  // ── examples ──
+
+  std::vector<OpenExamples::Rows> rows_of(const OpenExamples& open) {
+    std::vector<OpenExamples::Rows> rows = open.arguments;
+    rows.insert(rows.end(), open.results.begin(), open.results.end());
+    return rows;
+  }
+  /// No array has more, and none fewer than 0.
+  void require_count(Value n, const std::vector<OpenExamples::Rows>& rows) {
+    std::int64_t most_bytes = 1;
+    for (const OpenExamples::Rows& of : rows) most_bytes = std::max(most_bytes, of.bytes);
+    go_on_if(b_.CreateICmpULE(n, count(INT64_MAX / most_bytes)));
+  }
+
+  /// Thread number t of T computes examples t, t + T, ….
+  void run_examples_of_thread(const OpenExamples& open) {
+    const std::vector<OpenExamples::Rows> rows = rows_of(open);
+    Value const n = parameter(0);
+    require_count(n, rows);
+    const auto special = [&](llvm::Intrinsic::ID id) {
+      return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty());
+    };
+    Value const in_block = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
+    Value const before = b_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), in_block);
+    Value const thread = b_.CreateAdd(before, special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+    Value const threads = b_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x), in_block);
+    auto *const head = block("head"), *const next = block("example"), *const done = block("done");
+    auto* const first = b_.GetInsertBlock();
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2);
+    i->addIncoming(thread, first);
+    b_.CreateCondBr(b_.CreateICmpSLT(i, n), next, done);
+    b_.SetInsertPoint(next);
+    for (std::size_t k = 0; k < rows.size(); ++k) of_block_.push_back(example(rows[k], array(k), i));
+    run(plan_.steps);
+    i->addIncoming(b_.CreateAdd(i, threads), b_.GetInsertBlock());
+    b_.CreateBr(head);
+    b_.SetInsertPoint(done);
+  }
 
   /// The steps for each block. Fewer examples than a block has stand in copies, with the last one repeated.
   void run_blocks(const OpenExamples& open) {
     Value const n = parameter(0), of_block = count(open.of_block);
-    std::vector<OpenExamples::Rows> rows = open.arguments;
-    rows.insert(rows.end(), open.results.begin(), open.results.end());
-    std::int64_t most_bytes = 1;
-    for (const OpenExamples::Rows& of : rows) most_bytes = std::max(most_bytes, of.bytes);
-    go_on_if(b_.CreateICmpULE(n, count(INT64_MAX / most_bytes)));  // no array has more, and none fewer than 0
+    const std::vector<OpenExamples::Rows> rows = rows_of(open);
+    require_count(n, rows);
     auto *const some = block("some"), *const next = block("block"), *const behind = block("behind"),
                *const done = block("done");
     b_.CreateCondBr(b_.CreateICmpEQ(n, count(0)), done, some);
@@ -409,6 +460,7 @@ class PlanFunction {
         multiply(s, axis + 1, next(a, s.a.steps[axis]), next(b, s.b.steps[axis]), next(c, inner), elements);
       });
     }
+    if (!has_workspace()) return multiply_here(s, a, b, c);
     constexpr std::uint32_t row_major = 101, as_it_is = 111, transposed = 112;  // of cblas.h
     llvm::Type *const i32 = b_.getInt32Ty(), *const ptr = b_.getPtrTy(), *const real = b_.scalar_type(s.dtype);
     auto* const type = llvm::FunctionType::get(
@@ -420,6 +472,26 @@ class PlanFunction {
     b_.CreateCall(gemm, {b_.getInt32(row_major), order(s.a.is_transposed), order(s.b.is_transposed), number(s.m),
                          number(s.n), number(s.k), b_.number(s.dtype, 1), a, number(s.a.leading), b,
                          number(s.b.leading), b_.number(s.dtype, 0), c, number(std::max<std::int64_t>(s.n, 1))});
+  }
+
+  /// By loops: there is no library.
+  void multiply_here(const ProductStep& s, Value a, Value b, Value c) {
+    Words words(b_, machine_);
+    const auto element = [&](const ProductStep::Factor& of, Value base, Value row, Value column) {
+      Value const outer = of.is_transposed ? column : row, inner = of.is_transposed ? row : column;
+      return b_.element(base, s.dtype, b_.CreateAdd(b_.CreateMul(outer, count(of.leading)), inner));
+    };
+    repeat(s.m, [&](Value i) {
+      repeat(s.n, [&](Value j) {
+        Value const total = b_.element(c, s.dtype, b_.CreateAdd(b_.CreateMul(i, count(s.n)), j));
+        b_.store(b_.number(s.dtype, 0), s.dtype, total);
+        repeat(s.k, [&](Value k) {
+          Value const x = b_.load_element(s.dtype, element(s.a, a, i, k));
+          Value const y = b_.load_element(s.dtype, element(s.b, b, k, j));
+          b_.store(words.word(Word::fma, s.dtype, {x, y, b_.load_element(s.dtype, total)}), s.dtype, total);
+        });
+      });
+    });
   }
 
   // ── what the library computes ──
@@ -935,13 +1007,16 @@ class PlanFunction {
   bool is_in_registers_ = false;
   std::map<std::int64_t, OwnPart> own_;  // by offset in the workspace
   Value turns_ = nullptr;                // the place of their count, of all such loops
+  Value workspace_ = nullptr;            // of its own
   std::map<const LanePlan*, InPlace> in_place_;
 };
 
 }  // namespace
 
 std::string write_alone(llvm::Module& module, const FunctionPlan& plan, const Machine& machine) {
-  return PlanFunction(module, plan, machine, Parameters::one_by_one).write();
+  const bool is_for_threads = llvm::Triple(module.getTargetTriple()).isNVPTX();
+  return PlanFunction(module, plan, machine, is_for_threads ? Parameters::without_workspace : Parameters::one_by_one)
+      .write();
 }
 std::string write_in_library(llvm::Module& module, const FunctionPlan& plan, const Machine& machine) {
   return PlanFunction(module, plan, machine, Parameters::in_lists).write();

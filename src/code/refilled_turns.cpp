@@ -66,12 +66,6 @@ class StageFunction::RefilledTurns {
   llvm::IntegerType* word() { return b_.getInt64Ty(); }
   Value number(std::int64_t n) { return b_.count(n); }
   Value splat(Value x) { return b_.CreateVectorSplat(at(b_.width()), x); }
-  /// The numbers of a register's lanes, counted from `first`.
-  Value numbers_from(Value first) {
-    llvm::SmallVector<llvm::Constant*> numbers;
-    for (int i = 0; i < b_.width(); ++i) numbers.push_back(b_.getInt64(at(i)));
-    return b_.CreateAdd(splat(first), llvm::ConstantVector::get(numbers));
-  }
   Value element_of(Value list, llvm::Type* type, Value lane) { return b_.CreateGEP(type, list, lane); }
   Value register_of(Value list, llvm::Type* type) {
     return b_.CreateConstGEP1_64(type, list, at(f_.register_ * b_.width()));
@@ -387,7 +381,7 @@ class StageFunction::RefilledTurns {
         Value const elements = b_.to_memory(f_.rows_.read(of, f_.lane()), of.dtype);
         b_.store_raw(elements, register_of(given.room, b_.memory_type(of.dtype)));
       }
-      b_.store_raw(numbers_from(f_.lane()), register_of(examples_, word()));
+      b_.store_raw(b_.numbers_from(f_.lane()), register_of(examples_, word()));
       b_.store_raw(splat(number(0)), register_of(begins_, word()));
     });
   }

@@ -208,10 +208,8 @@ void StageFunction::find_companions(const std::vector<Node>& nodes) {
 
 /// Lanes that only fill a register are the first.
 llvm::Value* StageFunction::lane_numbers(llvm::Value* filling) {
-  llvm::SmallVector<llvm::Constant*> numbers;
-  for (int i = 0; i < b_.width(); ++i) numbers.push_back(b_.getInt64(at(i)));
-  llvm::Value* const counted = b_.CreateAdd(b_.spread(lane()), llvm::ConstantVector::get(numbers));
-  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(counted, filling), b_.number(DType::int64, 0));
+  llvm::Value* const behind = b_.CreateSub(b_.numbers_from(lane()), filling);
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, behind, b_.number(DType::int64, 0));
 }
 
 // ── arguments of sin and cos that their formulas do not hold for ──
@@ -280,7 +278,7 @@ void StageFunction::store_carefully(llvm::Value* any, OfTotals& parts, llvm::Val
   for (std::size_t k = 0; k < starts.size(); ++k) {
     llvm::Value* const place = b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k);
     llvm::Value* const total = b_.load_element(graph_[stage_.totals[k]].dtype, place);
-    joined.push_back(b_.CreateInsertElement(starts[k], total, at(b_.width() - 1)));
+    joined.push_back(b_.with_last_lane(starts[k], total));
   }
   b_.CreateBr(both);
   b_.SetInsertPoint(usual);

@@ -227,7 +227,7 @@ void StageFunction::store_states(const std::map<int, Node>& states) {
   b_.SetInsertPoint(first);
   for (const auto& [output, node] : of_all) {
     const DType d = memory_.output_dtype(output.place.tensor);
-    llvm::Value* const one = b_.width() == 1 ? value(node) : b_.CreateExtractElement(value(node), std::uint64_t{0});
+    llvm::Value* const one = b_.first_lane(value(node));
     const LaneBuilder::Width of_one(b_, 1);
     b_.store(one, d, b_.element(memory_.output(output.place.tensor), d, memory_.place(output.place, nullptr)));
   }

@@ -300,7 +300,7 @@ llvm::Value* Words::mantissa(DType d, llvm::Value* x) {
 }
 
 llvm::Value* Words::call_alone(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
-  if (const char* const name = machine_.name_in_libm(w, d)) return call_in_libm(name, w, d, x);
+  if (const char* const name = machine_.name_in_libm(w, d)) return call_in_libm(name, d, x);
   llvm::Module& module = *b_.GetInsertBlock()->getModule();
   const std::string name = "word" + std::to_string(static_cast<int>(w)) + "_" + std::to_string(static_cast<int>(d)) +
                            "_" + std::to_string(b_.width());
@@ -317,11 +317,11 @@ llvm::Value* Words::call_alone(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) 
 }
 
 /// libm's functions take one element.
-llvm::Value* Words::call_in_libm(const char* name, Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+llvm::Value* Words::call_in_libm(const char* name, DType d, llvm::ArrayRef<llvm::Value*> x) {
   llvm::Type* const one = b_.scalar_type(d);
   llvm::SmallVector<llvm::Type*, 3> types(x.size(), one);
   llvm::Value* sign = nullptr;  // of Gamma, which nobody reads
-  if (w == Word::lgamma) {
+  if (llvm::StringRef(name).ends_with("_r")) {
     llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
     sign = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt32Ty());
     types.push_back(b_.getPtrTy());
@@ -385,7 +385,7 @@ llvm::Value* Words::folded(Word w, DType d, llvm::Value* x) {
     const LaneBuilder::Width narrower(b_, half);
     x = word(w, d, {b_.CreateShuffleVector(x, x, low), b_.CreateShuffleVector(x, x, high)});
   }
-  return b_.CreateExtractElement(x, std::uint64_t{0});
+  return b_.first_lane(x);
 }
 
 }  // namespace ricci::compiled

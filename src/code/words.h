@@ -41,7 +41,7 @@ class Words {
 
  private:
   llvm::Value* call_alone(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
-  llvm::Value* call_in_libm(const char* name, Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* call_in_libm(const char* name, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* call_in_memory(Word w, DType d, llvm::Type* whole, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_truth(Word w, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);

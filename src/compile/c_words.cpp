@@ -31,24 +31,36 @@ const char* type_in_c(DType dtype) {
   }
 }
 
-/// lgamma_r has a second parameter, for the sign; lgamma would write a global one.
+namespace {
+/// Functions that C's library and NVIDIA's have alike.
+struct FunctionOfC {
+  Word word;
+  const char *of_double, *of_float, *on_device_of_double, *on_device_of_float;
+};
+// clang-format off: one function after the other, without commas
+#define OF_C(name) {Word::name, #name, #name "f", "__nv_" #name, "__nv_" #name "f"},
+constexpr FunctionOfC functions_of_c[] = {
+    OF_C(exp) OF_C(exp2) OF_C(expm1) OF_C(log) OF_C(log2) OF_C(log10) OF_C(log1p) OF_C(sin) OF_C(cos) OF_C(tan)
+    OF_C(asin) OF_C(acos) OF_C(atan) OF_C(sinh) OF_C(cosh) OF_C(tanh) OF_C(asinh) OF_C(acosh) OF_C(atanh) OF_C(cbrt)
+    OF_C(erf) OF_C(erfc) OF_C(pow) OF_C(fmod) OF_C(atan2) OF_C(hypot)
+    // lgamma_r has a second parameter, for the sign; lgamma would write a global one.
+    {Word::lgamma, "lgamma_r", "lgammaf_r", "__nv_lgamma", "__nv_lgammaf"}};
+#undef OF_C
+// clang-format on
+
+const char* name_among(Word word, DType dtype, const char* FunctionOfC::*of_double,
+                       const char* FunctionOfC::*of_float) {
+  const auto* const found = std::ranges::find(functions_of_c, word, &FunctionOfC::word);
+  if (found == std::end(functions_of_c)) return nullptr;
+  return dtype == DType::float64 ? found->*of_double : dtype == DType::float32 ? found->*of_float : nullptr;
+}
+}  // namespace
+
 const char* name_in_libm(Word word, DType dtype) {
-  struct Name {
-    Word word;
-    const char *of_double, *of_float;
-  };
-  // clang-format off: one function after the other, without commas
-#define IN_LIBM(name) {Word::name, #name, #name "f"},
-  static constexpr Name names[] = {
-      IN_LIBM(exp) IN_LIBM(exp2) IN_LIBM(expm1) IN_LIBM(log) IN_LIBM(log2) IN_LIBM(log10) IN_LIBM(log1p) IN_LIBM(sin)
-      IN_LIBM(cos) IN_LIBM(tan) IN_LIBM(asin) IN_LIBM(acos) IN_LIBM(atan) IN_LIBM(sinh) IN_LIBM(cosh) IN_LIBM(tanh)
-      IN_LIBM(asinh) IN_LIBM(acosh) IN_LIBM(atanh) IN_LIBM(cbrt) IN_LIBM(erf) IN_LIBM(erfc) IN_LIBM(pow) IN_LIBM(fmod)
-      IN_LIBM(atan2) IN_LIBM(hypot) {Word::lgamma, "lgamma_r", "lgammaf_r"}};
-#undef IN_LIBM
-  // clang-format on
-  const auto* const found = std::ranges::find(names, word, &Name::word);
-  if (found == std::end(names)) return nullptr;
-  return dtype == DType::float64 ? found->of_double : dtype == DType::float32 ? found->of_float : nullptr;
+  return name_among(word, dtype, &FunctionOfC::of_double, &FunctionOfC::of_float);
+}
+const char* name_in_libdevice(Word word, DType dtype) {
+  return name_among(word, dtype, &FunctionOfC::on_device_of_double, &FunctionOfC::on_device_of_float);
 }
 
 namespace {

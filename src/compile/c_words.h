@@ -14,8 +14,9 @@ namespace ricci::compiled {
 
 /// Of an element in memory: truth values are bytes, halves are their bits, complex numbers are pairs of these.
 const char* type_in_c(DType dtype);
-/// The C library's function; null where it has none for elements of the type.
+/// The C library's function, or that of NVIDIA's libdevice; null where there is none for elements of the type.
 const char* name_in_libm(Word word, DType dtype);
+const char* name_in_libdevice(Word word, DType dtype);
 
 /// An expression. `binds`: how tightly its outermost operator does.
 struct CText {

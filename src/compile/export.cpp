@@ -14,6 +14,7 @@
 #include "compile/c_function.h"
 #include "compile/c_words.h"
 #include "compile/elements.h"
+#include "compile/export_headers.h"
 #include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
@@ -25,10 +26,11 @@ namespace ricci::compiled {
 namespace {
 
 /// Of a function that has no way to compute some words.
-void require_words(const std::vector<std::pair<Word, DType>>& lacking, const runs::Place& where) {
+void require_words(const std::vector<std::pair<Word, DType>>& lacking, const std::string& library,
+                   const runs::Place& where) {
   if (lacking.empty()) return;
-  raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
-                                     scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
+  raise_own<NotImplementedError>("export_object: " + library + " has no " + scalar::name_of(lacking[0].first) + " of " +
+                                     to_string(lacking[0].second) +
                                      ", and an exported function calls no other library; export the parts before and "
                                      "behind it as functions of their own",
                                  where);
@@ -36,14 +38,14 @@ void require_words(const std::vector<std::pair<Word, DType>>& lacking, const run
 
 ObjectFile object_file(const FunctionPlan& plan, const Target& target, const runs::Place& where) {
   std::vector<std::pair<Word, DType>> lacking;
-  ObjectFile file = object_file_of(plan, target, &name_in_libm, lacking);
-  require_words(lacking, where);
+  ObjectFile file = object_file_of(plan, target, target.writes_ptx() ? &name_in_libdevice : &name_in_libm, lacking);
+  require_words(lacking, target.writes_ptx() ? "NVIDIA's libdevice" : "the C library", where);
   if (!file.error.empty()) raise_own<NotImplementedError>("export_object: " + file.error, where);
   return file;
 }
 std::string c_text(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const runs::Place& where) {
   CFile file = c_file_of(plan, parameters);
-  require_words(file.lacking, where);
+  require_words(file.lacking, "the C library", where);
   if (!file.error.empty()) raise_own<NotImplementedError>("export_object: " + file.error, where);
   return std::move(file.text);
 }
@@ -69,122 +71,6 @@ std::vector<Parameter> parameters_of(const PlannedFunction& made, const Exported
   for (std::size_t k = 0; k < made.results.size(); ++k)
     add(made.results[k], "", names.results[k], open && open->results[k].has_examples());
   return all;
-}
-
-std::string upper(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return name;
-}
-
-std::string declaration(const FunctionPlan& plan, const std::vector<Parameter>& parameters) {
-  std::string all = "int " + plan.name + "(";
-  const std::string indent(all.size(), ' ');
-  if (plan.open) all += "int64_t s0,\n" + indent;
-  for (const Parameter& p : parameters)
-    all += std::string(p.access) + p.element + " *" + p.name + " /* " + p.type + " */,\n" + indent;
-  return all + "void *workspace);";
-}
-
-/// `made_for`: the processors, or C.
-std::string where_from(const FunctionPlan& plan, const Target& target, const std::string& made_for) {
-  const std::string file = target.writes_c ? "Compile " + plan.name + ".c as C99, and link "
-                                           : "Link " + plan.name + ".o" +
-                                                 (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and ";
-  return "/* Written by Ricci for " + made_for + ". " + file + "the C library's functions, -lm. */\n";
-}
-
-/// `margin`: what lines of the comment begin with.
-std::string about_examples(const FunctionPlan& plan, const std::string& margin) {
-  if (!plan.open) return "";
-  const std::string line = "\n" + margin;
-  return line + "s0 is the number of examples, the first size of arrays whose type says so. For 0 nothing is read or" +
-         line + "written. Below 0, and for more than an array can have, the call fails. One workspace serves any.";
-}
-
-std::int64_t workspace_bytes(const FunctionPlan& plan) {
-  return std::max<std::int64_t>((plan.workspace_bytes + 63) / 64 * 64, 64);
-}
-
-std::string header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const Target& target,
-                   const std::string& made_for) {
-  const std::string name = upper(plan.name);
-  return where_from(plan, target, made_for) + "#ifndef RICCI_EXPORTED_" + name + "_H\n#define RICCI_EXPORTED_" +
-         name + "_H" +
-         R"(
-
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* How many bytes a workspace has. It stands at a multiple of )" +
-         (target.writes_c ? "8" : "64") + R"(. */
-#define )" +
-         name + "_WORKSPACE_BYTES " + std::to_string(workspace_bytes(plan)) + R"(
-
-/* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or where its code
-   does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row by row, and a result
-   overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, complex numbers are pairs. Nothing
-   is allocated, and nothing is kept between calls: threads may call the function side by side, each with a workspace
-   of its own.)" + about_examples(plan, "   ") + R"( */
-)" + declaration(plan, parameters) +
-         R"(
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
-)";
-}
-
-/// For C++20: arrays as spans, whose sizes are asserted. The C function is declared in the namespace, since a function
-/// and a namespace of one name cannot stand side by side.
-std::string cpp_header(const FunctionPlan& plan, const std::vector<Parameter>& parameters, const Target& target,
-                       const std::string& made_for) {
-  const std::string guard = "RICCI_EXPORTED_" + upper(plan.name) + "_H";
-  const std::string indent(std::strlen("[[nodiscard]] inline bool call("), ' ');
-  std::string spans = plan.open ? "std::int64_t s0,\n" + indent : "", sizes, pointers = plan.open ? "s0, " : "";
-  for (const Parameter& p : parameters) {
-    const std::string count = std::to_string(p.count);
-    spans += std::string("std::span<") + p.access + p.element + "> " + p.name + " /* " + p.type + " */,\n" + indent;
-    sizes += "  assert(" + p.name +
-             (p.has_examples ? ".size() == static_cast<std::size_t>(s0) * " : ".size() == ") + count + ");\n";
-    pointers += p.name + ".data(), ";
-  }
-  return where_from(plan, target, made_for) + "#pragma once\n#ifdef " + guard + "\n#error \"include " + plan.name +
-         ".hpp in place of " + plan.name + ".h\"\n#endif\n#define " + guard + R"(
-
-#include <cassert>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-namespace )" +
-         plan.name + R"( {
-
-extern "C" )" +
-         declaration(plan, parameters) + R"(
-
-/// Memory for one call at a time. Keep it: a call needs nothing that another one left there.
-struct alignas(64) Workspace {
-  std::byte bytes[)" +
-         std::to_string(workspace_bytes(plan)) + R"(];
-};
-
-/// False, with unspecified results, where the function throws for these values, or where its code does not hold for
-/// them. Arrays lie row by row, and a result overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their
-/// bits, complex numbers are pairs. Threads may call it side by side, each with a workspace of its own.)" +
-         about_examples(plan, "/// ") + R"(
-[[nodiscard]] inline bool call()" +
-         spans + R"(Workspace &workspace) {
-)" + sizes +
-         "  return " + plan.name + "::" + plan.name + "(" + pointers + R"(workspace.bytes) == 0;
-}
-
-}  // namespace )" +
-         plan.name + "\n";
 }
 
 /// The files, all or none: they get their names when all are written.
@@ -263,20 +149,32 @@ void export_program(const Program& program, std::span<const Tensor> captured, co
                                                       : planned_alone(with_kernels(whole, captured, *made_for), name,
                                                                       *made_for, where);
   const std::vector<Parameter> parameters = parameters_of(made, names);
-  if (made_for->writes_c) {
+  if (made_for->writes_c()) {
     if (is_in_math(name))
       raise_own<ValueError>("export_object: C has a function called " + name + ", in math.h; choose another name",
                             where);
     const std::string text = c_text(made.plan, parameters, where), about = "any machine";
     return write_files({{path + ".c", where_from(made.plan, *made_for, about) + text},
-                        {path + ".h", header(made.plan, parameters, *made_for, about)}},
+                        {path + ".h", c_header(made.plan, parameters, *made_for, about)}},
                        where);
   }
+  if (made_for->writes_ptx()) {
+    constexpr std::int64_t most_of_thread = 500'000;  // CUDA gives a thread up to 512 KiB
+    if (const std::int64_t bytes = made.plan.workspace_bytes; bytes > most_of_thread)
+      raise_own<NotImplementedError>("export_object: the function needs " + std::to_string(bytes) +
+                                         " bytes of memory in each thread, which has at most " +
+                                         std::to_string(most_of_thread) + "; export its parts, or smaller examples",
+                                     where);
+  }
   const ObjectFile object = object_file(made.plan, *made_for, where);
+  if (made_for->writes_ptx()) {
+    const std::string header = ptx_header(made.plan, parameters, object.processor);
+    return write_files({{path + ".ptx", object.bytes}, {path + ".h", header}}, where);
+  }
   const std::string processors =
       made_for->is_this_machine() ? "this processor: " + object.processor : "the target " + target;
   write_files({{path + ".o", object.bytes},
-               {path + ".h", header(made.plan, parameters, *made_for, processors)},
+               {path + ".h", c_header(made.plan, parameters, *made_for, processors)},
                {path + ".hpp", cpp_header(made.plan, parameters, *made_for, processors)}},
               where);
 }

@@ -61,7 +61,7 @@ struct Unrolled {
 /// and its products of matrices, so that a person can read it.
 std::vector<Unrolled> ways_to_unroll(const Target& target) {
   std::vector<Unrolled> ways;
-  if (target.writes_c)
+  if (target.writes_c())
     for (const std::int64_t number : {3, 4, 15, 64}) ways.push_back({number, 16, 64});
   const ExpandOptions usual;
   for (const std::int64_t number : {64, 15, 4, 3}) ways.push_back({number, usual.most_of_lane, usual.most_of_one});

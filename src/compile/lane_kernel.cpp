@@ -94,7 +94,7 @@ struct LaneKernel::Run : CarefulCall {
 
   void walk(std::size_t k, const StageCode& own) const {
     Room<std::uint64_t, 16> sums(kernel.plan_.stages[k].totals.size());
-    const auto code = reinterpret_cast<WalkFunction>(own.lane);
+    const auto code = reinterpret_cast<WalkFunction>(reinterpret_cast<void (*)()>(own.lane));
     code(in, out, lanes, slots, 0, lanes, 0, sums.data(), walked.count, walked.in.data(), walked.out.data());
     if (own.join) own.join(sums.data(), 1, slots);
   }

@@ -125,7 +125,7 @@ void require_apart(const ProgramBody& body, const ProgramBody& whole, const std:
 
 /// So many fill the registers of each kernel.
 std::int64_t examples_of_block(const ProgramBody& body, int unknown, const Target& target) {
-  if (target.writes_c) return 1;
+  if (target.is_scalar()) return 1;
   constexpr std::int64_t without_lanes = 16;
   std::int64_t most = 0;
   for (const Equation& e : body.equations)

@@ -211,19 +211,19 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
 LanePlan planned_for_code(const LaneProgram& program, std::int64_t lanes, std::size_t most_operations,
                           const Target& target) {
   constexpr std::size_t few = 500;
-  if (target.writes_c) return planned(program);
+  if (target.writes_c()) return planned(program);
   LaneProgram apart = lowered(program);
   const std::size_t steps = steps_of(apart);
   const bool stays_whole = steps > few && steps >= 2 * steps_of(program);
   LanePlan plan = planned(stays_whole ? program : std::move(apart));
   if (stays_whole) plan.functions = functions_of(program);
-  if (plan.program.has_lanes) {
+  if (plan.program.has_lanes && !target.is_scalar()) {
     plan.width = width_of(plan, target.register_bytes);
     while (lanes > 0 && lanes < plan.width) plan.width /= 2;
     plan.registers = registers_of(plan, most_operations);
     if (lanes > 0) plan.registers = std::clamp(static_cast<int>(lanes / plan.width), 1, plan.registers);
   }
-  plan.refill = refill_of(plan);
+  if (!target.is_scalar()) plan.refill = refill_of(plan);
   return plan;
 }
 

@@ -17,7 +17,8 @@ constexpr Target targets[] = {
     {"x86-64-v3", linux_on_x86, "x86-64-v3", 32, false},
     {"x86-64-v4", linux_on_x86, "x86-64-v4", 64, true},
     {"aarch64", linux_on_arm, "generic", 16, false},
-    {.name = "c", .triple = "", .processor = "", .register_bytes = 8, .knows_exponents = false, .writes_c = true},
+    {"c", "", "", 8, false, Target::Writes::c},
+    {"ptx", "nvptx64-nvidia-cuda", "sm_70", 8, false, Target::Writes::ptx},  // Volta, and all that came after it
 };
 
 Target find_this_machine() {

@@ -1,20 +1,28 @@
 // The processors that code is made for. Start with `target_called`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ricci::compiled {
 
 struct Target {
+  /// An object file, text in C, or text in PTX, the assembly language of NVIDIA's processors.
+  enum class Writes : std::uint8_t { object, c, ptx };
+
   const char* name;       ///< as users call it; "": the machine that runs
   const char* triple;     ///< of the system, by LLVM's name; null: this one
   const char* processor;  ///< by LLVM's name; null: the one that runs
   int register_bytes;
   bool knows_exponents;  ///< the words of elementary formulas (scale, exponent, mantissa) are single instructions
-  bool writes_c = false;  ///< text in C, not code: a lane is a turn of a loop, and elementary functions are C's own
+  Writes writes = Writes::object;
 
   bool is_this_machine() const { return !*name; }
+  bool writes_c() const { return writes == Writes::c; }
+  bool writes_ptx() const { return writes == Writes::ptx; }
+  /// Values are one element: a lane is a turn of a loop in C, and examples are threads in PTX.
+  bool is_scalar() const { return writes != Writes::object; }
 };
 
 /// The machine that runs, with the registers of the library. Environment variable RICCI_COMPILE_REGISTERS=16 or 32:

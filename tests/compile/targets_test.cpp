@@ -255,6 +255,44 @@ TEST_F(Targets, TextInCTakesAnyNumberOfExamples) {
   EXPECT_EQ(exports_.call("f", {rc::zeros({1, 7})}, none, -1), 1);
 }
 
+TEST_F(Targets, ExamplesAreThreadsInPtx) {
+  const auto f = [](const Tensor& x) { return x * x.sum() + 1; };
+  rc::export_object(rc::compile(rc::vmap(f)), exports_.path("kernel"), {.open = 0, .target = "ptx"}, rc::ones({5, 7}));
+  rc::export_object(rc::compile(f), exports_.path("function"), {.target = "ptx"}, rc::ones({7}));
+  const std::string kernel = exports_.text("kernel.ptx"), function = exports_.text("function.ptx");
+  EXPECT_NE(kernel.find(".visible .entry kernel("), std::string::npos);
+  EXPECT_NE(kernel.find("%ctaid.x"), std::string::npos);
+  EXPECT_EQ(kernel.find("fma."), std::string::npos) << "a product is fused with a sum, which rounds another way";
+  EXPECT_EQ(kernel.find(".local"), std::string::npos) << "values of a short function stand in memory";
+  EXPECT_NE(function.find("function(\n"), std::string::npos);
+  EXPECT_EQ(function.find(".entry"), std::string::npos);
+  EXPECT_NE(exports_.header("kernel").find("__global__ void kernel(int64_t s0, const float *argument_0 /* f32[s0,7] */, "
+                                           "float *result /* f32[s0,7] */, int *failed);"),
+            std::string::npos);
+  EXPECT_NE(exports_.header("function").find("__device__ int function(const float *argument_0 /* f32[7] */, float "
+                                             "*result /* f32[7] */);"),
+            std::string::npos);
+}
+/// Accesses at addresses that are no multiple of their size fail there.
+TEST_F(Targets, PtxCopiesComplexNumbersHalfByHalf) {
+  const auto turn = [](const Tensor& x) { return rc::flip(x, {0}); };
+  rc::export_object(rc::compile(turn), exports_.path("turn"), {.target = "ptx"}, rc::ones({40}, rc::complex64));
+  const std::string text = exports_.text("turn.ptx");
+  EXPECT_EQ(text.find("ld.u64"), std::string::npos);
+  EXPECT_NE(text.find("ld.u32"), std::string::npos);
+}
+TEST_F(Targets, PtxIsRefusedWhereAThreadLacksMemory) {
+  const auto large = [](const Tensor& x) { return rc::cumsum(rc::cumsum(x, 0) * 2, 0); };
+  const auto write = [&] {
+    rc::export_object(rc::compile(large), exports_.path("large"), {.target = "ptx"}, rc::ones({300'000}));
+  };
+  expect_error<rc::NotImplementedError>(
+      write,
+      "export_object: the function needs 2400000 bytes of memory in each thread, which has at most 500000; export its "
+      "parts, or smaller examples{at}");
+  EXPECT_EQ(exports_.text("large.ptx"), "");
+}
+
 TEST_F(Targets, TextInCIsReadByPeople) {
   struct Layer {
     Tensor weight, bias;
@@ -330,7 +368,7 @@ TEST_F(Targets, RefuseOtherNamesAndWhatTheProcessorLacks) {
   expect_error<rc::ValueError>(
       [&] { rc::export_object(rc::compile(wave), exports_.path("f"), {.target = "x86-64-v9"}, x); },
       "export_object: there is no target \"x86-64-v9\"; there are \"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", "
-      "\"aarch64\", \"c\", and without a target the object is for this machine{at}",
+      "\"aarch64\", \"c\", \"ptx\", and without a target the object is for this machine{at}",
       {x});
   const auto halves = [](const Tensor& v) { return (v.to(rc::float16) * 3).to(rc::float32); };
   expect_error<rc::NotImplementedError>(

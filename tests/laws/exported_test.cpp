@@ -24,6 +24,10 @@ class Exported : public laws::Law {
  protected:
   static void TearDownTestSuite() {
     if (refused_ > 0) std::cout << given_ << " functions are given as objects, " << refused_ << " are refused\n";
+    if (kernels_.empty()) return;
+    const auto spills = std::ranges::count_if(kernels_, [](const auto& k) { return k.second > 0; });
+    std::cout << kernels_.size() << " kernels in PTX take up to " << std::ranges::max(kernels_).first
+              << " registers; " << spills << " of them spill\n";
   }
   static void expect_reason(const ricci::NotImplementedError& refused, bool is_said) {
     ++refused_;
@@ -34,6 +38,7 @@ class Exported : public laws::Law {
   void check_forms(const std::string& target);
   void check_examples(const std::string& target);
   static inline int given_ = 0, refused_ = 0;
+  static inline std::vector<std::pair<int, int>> kernels_;  // in PTX: registers, bytes that are spilled
 };
 
 /// An exported function, and what to call it with.
@@ -119,13 +124,14 @@ List examples_of(const Case& c, std::int64_t count) {
   return examples;
 }
 
+auto in_all(const Case& c) {
+  return [c, axes = Mapped(c.inputs.size(), ricci::Dim(0))](const List& x) { return laws::mapped(c, x, axes); };
+}
+
 void Exported::check_examples(const std::string& target) {
   if (!testing_support::makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE, and fused multiply-add";
   testing_support::Exports exports;
   std::vector<std::pair<std::string, Case>> made;
-  const auto in_all = [](const Case& c) {
-    return [c, axes = Mapped(c.inputs.size(), ricci::Dim(0))](const List& x) { return laws::mapped(c, x, axes); };
-  };
   for (const Case& c : laws::cases_of_few_shapes(rules())) {
     if (c.inputs.empty()) continue;
     SCOPED_TRACE(c.text());
@@ -157,6 +163,32 @@ void Exported::check_examples(const std::string& target) {
 }
 TEST_P(Exported, GivesAnyNumberOfExamplesWhatTheFunctionGivesThem) { check_examples(""); }
 TEST_P(Exported, InCGivesAnyNumberOfExamplesWhatTheFunctionGivesThem) { check_examples("c"); }
+
+/// A kernel of examples in PTX, of the first case that has one. NVIDIA's assembler takes it, where it is there.
+TEST_P(Exported, InPtxIsAKernelOrIsRefused) {
+  if (!testing_support::makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE, and fused multiply-add";
+  testing_support::Exports exports;
+  for (const Case& c : laws::cases_of_few_shapes(rules())) {
+    if (c.inputs.empty()) continue;
+    SCOPED_TRACE(c.text());
+    count_case();
+    try {
+      ricci::export_object(ricci::compile(in_all(c)), exports.path("f"), {.open = 0, .target = "ptx"},
+                           examples_of(c, 5));
+    } catch (const ricci::NotImplementedError& refused) {
+      EXPECT_EQ(std::string(refused.what()).find("export_object: "), 0U) << refused.what();
+      continue;
+    }
+    const std::string text = exports.text("f.ptx");
+    EXPECT_NE(text.find(".visible .entry f("), std::string::npos);
+    constexpr std::size_t many = 400'000;  // of them the assembler makes code for minutes
+    if (!testing_support::has_ptx_assembler() || text.size() > many) return;
+    const auto [registers, spilled_bytes] = exports.assemble_ptx("f");
+    EXPECT_GT(registers, 0);
+    kernels_.emplace_back(registers, spilled_bytes);
+    return;
+  }
+}
 
 FOR_ALL_OPERATIONS(Exported);
 

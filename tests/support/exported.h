@@ -59,6 +59,11 @@ inline void* bytes_at(const ricci::Tensor& x) {
   return static_cast<const ricci::Array&>(*ricci::value_of(x)).strided().data;
 }
 
+inline bool has_ptx_assembler() {
+  static const bool is_there = std::system("command -v ptxas > /dev/null") == 0;
+  return is_there;
+}
+
 /// A folder of exported functions, gone when this ends.
 class Exports {
  public:
@@ -75,8 +80,9 @@ class Exports {
   }
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string header(const std::string& name) const {
-    std::ifstream file(path(name) + ".h");
+  std::string header(const std::string& name) const { return text(name + ".h"); }
+  std::string text(const std::string& file_name) const {
+    std::ifstream file(path(file_name));
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
@@ -99,6 +105,24 @@ class Exports {
                                 " -Wall -Wextra -Werror -pedantic -fPIC -shared -o all.so -x c all.txt -lm";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     load();
+  }
+  struct Assembled {
+    int registers = 0, spilled_bytes = 0;
+  };
+  /// A kernel, by NVIDIA's assembler, for Turing: newer ones know no processor before it.
+  Assembled assemble_ptx(const std::string& name) const {
+    const std::string command =
+        "ptxas -v -arch=sm_75 -o " + path(name) + ".cubin " + path(name) + ".ptx > " + path(name) + ".said 2>&1";
+    const int answer = std::system(command.c_str());
+    const std::string said = text(name + ".said");
+    EXPECT_EQ(answer, 0) << said;
+    Assembled all;
+    const std::string spills = "bytes stack frame, ", used = "Used ";
+    for (std::size_t at = said.find(spills); at != std::string::npos; at = said.find(spills, at + 1))
+      all.spilled_bytes += std::atoi(said.c_str() + at + spills.size());
+    if (const std::size_t at = said.find(used); at != std::string::npos)
+      all.registers = std::atoi(said.c_str() + at + used.size());
+    return all;
   }
   /// What the function returns. Its results are written over `results`. Each array ends where memory ends. `examples`:
   /// of a function of any number of them.
