@@ -137,7 +137,8 @@ std::string ptx_header(const FunctionPlan& plan, const std::vector<Parameter>& p
       "   the derivative of a determinant at a singular matrix: results are unspecified then.";
   const std::string kernel =
       "A kernel. Launch it with blocks and a grid of one axis, of any sizes: thread t of T computes examples t, t +\n"
-      "   T, and so on. s0 is the number of examples, the first size of arrays whose type says so. *failed becomes 1\n   " +
+      "   T, and so on. s0 is the number of examples, the first size of arrays whose type says so. *failed becomes 1\n"
+      "   " +
       fails + " Set it to 0 before.";
   const std::string function =
       "A function of one thread, for kernels to call: compile these with -rdc=true, and link " + plan.name +

@@ -74,6 +74,9 @@ struct Recording {
   std::shared_ptr<const ProgramPlan> plan;       // of the program
   Program relied_on;  // throws where a captured tensor that the function looked at has become another
   std::vector<Tensor> captured;
+  /// Of the recording that the first call stood in; 0: none. What the function captured and looked at are variables of
+  /// that recording, so this one serves while that one runs.
+  Level inside = 0;
   std::vector<bool> is_literal;        // by captured tensor: the function made it, and nobody else has it
   std::shared_ptr<const void> result;  // the first call's, without its tensors
   std::vector<bool> defined;           // by leaf of the result
@@ -282,6 +285,7 @@ struct CallRun::State {
   }
   /// Where it serves, `sizes` are the call's.
   bool serves(const Recording& known, const tree::Values& now) {
+    if (known.inside != 0 && !find_interpreter(known.inside)) return false;
     if (!is_alike(known, now) || !known.has_shape_of(signature)) return false;
     std::shared_ptr<const CallSizes> own = known.fixed_sizes;
     if (!own) {
@@ -375,6 +379,7 @@ CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& ar
   s.making->values = values;
   s.making->next = std::make_shared<Recording>(s.signature);
   Recording& next = *s.making->next;
+  if (const Interpreter* const around = recorder_of_everything()) next.inside = around->level;
   next.is_open = s.is_for_any_examples() ? s.sizes_of_examples(arguments)
                  : s.recording           ? s.recording->is_open
                                          : s.open_sizes(values);

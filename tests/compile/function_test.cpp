@@ -210,6 +210,56 @@ TEST(CompiledFunction, ReadsCapturedTensorsAnew) {
   EXPECT_EQ(fast.plans(), 1U);
 }
 
+// A first call may stand inside a recording, where the captured tensor is a variable of that one.
+TEST(CompiledFunction, ReadsCapturedTensorsAnewWhereverItWasCalledFirst) {
+  const Tensor w = rc::tensor({1.f, 2.f}), x = rc::ones({2});
+  const auto f = [w](const Tensor& a) { return a * w + rc::tensor({10.f, 20.f}); };
+  const auto in_a_loop = [](const auto& g) {
+    const auto step = [g](const Tensor&, const Tensor& y) { return g(y); };
+    return [step](const Tensor& a) { return rc::fori_loop(0, 1, step, a); };
+  };
+  const auto in_trace = rc::compile(f), inside = rc::compile(f), inner = rc::compile(f), in_loop = rc::compile(f);
+  const auto traced = [&](const auto& g) { return rc::trace(g)(x)({x})[0]; };
+  const auto outer = rc::compile([inside](const Tensor& a) { return inside(a); });
+  const auto twice = rc::compile([inner](const Tensor& a) { return inner(a); });
+  for (const float value : {1.f, 5.f, 7.f}) {
+    w.fill_(value);
+    const Tensor expected = f(x);
+    expect_equal(traced(in_trace), expected);
+    expect_equal(in_trace(x), expected);
+    expect_equal(outer(x), expected);
+    expect_equal(inside(x), expected);
+    expect_equal(traced(twice), expected);
+    expect_equal(twice(x), expected);
+    expect_equal(inner(x), expected);
+    expect_equal(traced(in_a_loop(in_loop)), expected);
+    expect_equal(in_loop(x), expected);
+  }
+}
+
+TEST(CompiledFunction, ThatDrawsFromAGeneratorOfItsOwnMayBeCalledFirstInARecording) {
+  const Tensor x = rc::zeros({3});
+  const auto f = [](const Tensor& a) {
+    rc::Generator own(4);
+    return a + rc::rand({3}, {.generator = own});
+  };
+  const auto inner = rc::compile(f);
+  const auto outer = rc::compile([inner](const Tensor& a) { return inner(a); });
+  for (int call = 0; call < 3; ++call) {
+    expect_equal(rc::trace(outer)(x)({x})[0], f(x));
+    expect_equal(outer(x), f(x));
+    expect_equal(inner(x), f(x));
+  }
+}
+
+TEST(CompiledFunction, CalledFirstInARecordingIsRecordedAgainWhereWhatItLookedAtHasBecomeAnother) {
+  const Tensor flag = rc::tensor(1.f), x = rc::ones({2});
+  const auto fast = rc::compile([flag](const Tensor& a) { return flag.item<float>() > 0 ? a * 2 : a * 3; });
+  expect_equal(rc::trace(fast)(x)({x})[0], rc::full({2}, 2.f));
+  flag.fill_(-1);
+  expect_equal(fast(x), rc::full({2}, 3.f));
+}
+
 TEST(CompiledFunction, IsRecordedAgainWhereACapturedTensorThatItLookedAtHasBecomeAnother) {
   Tensor flag = rc::tensor(1.f);
   const auto fast = rc::compile([flag](const Tensor& x) { return flag.item<float>() > 0 ? x * 2 : x * 3; });
