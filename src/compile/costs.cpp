@@ -53,6 +53,32 @@ Cost cost_of(const Program& program, const Equation& e) {
   return cost;
 }
 
+bool is_elementary(const Formula::Step& step) {
+  return step.kind == Formula::Kind::word && (step.word == Word::pow || step.word == Word::atan2 ||
+                                              (step.word >= Word::cbrt && step.word <= Word::mills));
+}
+
+double nanoseconds_in_library(const Program& program, const Equation& e) {
+  // Measured on a Zen 5, where values lie in the second cache: so much is done in a nanosecond. An elementary function
+  // is some 20 operations, and what does not tell its operations, as softmax, has more of an element.
+  constexpr double of_call = 250, of_view = 100, bytes = 64, operations_of_function = 20, unknown_operations = 40;
+  const double operations = this_machine().register_bytes, flops_of_product = 0.6 * operations;
+  const Rules& rules = *e.rules;
+  if (rules.is_view) return of_view;
+  const Cost cost = cost_of(program, e);
+  const auto of = [&](double computing) { return of_call + std::max(cost.bytes / bytes, computing); };
+  if (rules.kind == Kind::multilinear) return of(cost.flops.value_or(0) / flops_of_product);
+  double of_element = cost.flops ? 1 : unknown_operations;
+  if (rules.formula) {
+    const Formula formula = rules.formula(e.parameters.get());
+    of_element = words_of(formula) +
+                 operations_of_function * static_cast<double>(std::ranges::count_if(formula.steps, is_elementary));
+  }
+  double count = 0;
+  for (const Variable v : e.inputs) count = std::max(count, elements(type_of_variable(program, v)));
+  return of(of_element * count / operations);
+}
+
 double bytes_moved(const Program& program) {
   double bytes = 0;
   for (const Equation& e : program.body().equations) bytes += cost_of(program, e).bytes;

@@ -7,6 +7,7 @@
 #include "compile/plan.h"
 #include "program/facts.h"
 #include "program/program.h"
+#include "ricci/primitive/formula.h"
 
 namespace ricci::compiled {
 
@@ -27,6 +28,10 @@ bool counts_flops() {
 
 /// Of one run of the equation. `program` says the types of its variables.
 Cost cost_of(const Program& program, const Equation& e);
+/// Whether it takes as long as some twenty other words.
+bool is_elementary(const Formula::Step& step);
+/// Of one run of an operation of the library, roughly, its call included.
+double nanoseconds_in_library(const Program& program, const Equation& e);
 /// Of all its equations. Requires: its sizes are numbers, or those of a call.
 double bytes_moved(const Program& program);
 

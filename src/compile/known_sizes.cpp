@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "compile/costs.h"
 #include "compile/expansion.h"
+#include "compile/folding.h"
 #include "compile/lane_steps.h"
 
 namespace ricci::compiled {
@@ -19,6 +21,42 @@ std::size_t count_steps(const Program& program) {
   for (const Equation& e : program.body().equations)
     if (!is_loop_in_lanes(e)) for_each_program(e.op(), [&](const Program& p) { count += count_steps(p); });
   return count;
+}
+
+/// What a plan is in a call.
+struct InCall {
+  std::size_t steps;   // a kernel that has too few lanes counts as its equations, which run
+  double nanoseconds;  // roughly; 0 where programs run again and again
+};
+InCall in_call(const Program& program, const std::shared_ptr<const CallSizes>& call) {
+  constexpr double of_kernel = 150, of_equation = 400;
+  const Program at_sizes = resolved(program.in_call(call));
+  InCall all{count_steps(program), 0};
+  bool runs_programs = false;
+  for (const Equation& e : at_sizes.body().equations) {
+    for_each_program(e.op(), [&](const Program&) { runs_programs = true; });
+    const auto kernel = kernel_call(e, operand_types(at_sizes.body(), e));
+    if (kernel && kernel->has_too_few_lanes) {
+      all.steps += kernel->equations - 1;
+      all.nanoseconds += of_equation * static_cast<double>(kernel->equations);
+    } else if (kernel) {
+      all.nanoseconds +=
+          of_kernel + kernel->kernel->nanoseconds(kernel->lanes) * static_cast<double>(kernel->positions);
+    } else {
+      all.nanoseconds += nanoseconds_in_library(at_sizes, e);
+    }
+  }
+  if (runs_programs) all.nanoseconds = 0;
+  return all;
+}
+
+/// With lanes enough, there is nothing to look for.
+bool is_one_kernel(const Program& program, const std::shared_ptr<const CallSizes>& call) {
+  const Program at_sizes = resolved(program.in_call(call));
+  const ProgramBody& body = at_sizes.body();
+  if (body.equations.size() != 1) return false;
+  const auto kernel = kernel_call(body.equations[0], operand_types(body, body.equations[0]));
+  return kernel && !kernel->has_too_few_lanes;
 }
 
 /// The unknowns that are large enough for lanes along them, the largest first. A size that the function joins with a
@@ -70,17 +108,22 @@ bool fits(const Program& program, ExpandOptions options, int lanes) try {
 
 }  // namespace
 
-std::optional<Program> with_kernels_at(const CallSizes& call, const Program& program, const Program& planned) {
+std::optional<Program> with_kernels_at(const std::shared_ptr<const CallSizes>& call, const Program& program,
+                                       const Program& planned) {
   std::optional<Program> best;
-  if (count_steps(planned) == 1) return best;
-  const ExpandOptions options{.table = call.shared_table()};
-  for (const int lanes : unknowns_for_lanes(call.inputs(), program, options)) {
+  if (is_one_kernel(planned, call)) return best;
+  constexpr double much_longer = 1.6;  // than what has more steps: times are rough
+  InCall least = in_call(planned, call);
+  const ExpandOptions options{.table = call->shared_table()};
+  for (const int lanes : unknowns_for_lanes(call->inputs(), program, options)) {
     ExpandOptions known = options;
-    known.sizes = numbers_of(call.inputs(), call.table(), lanes, options.most_of_lane);
+    known.sizes = numbers_of(call->inputs(), call->table(), lanes, options.most_of_lane);
     known.work_left = std::make_shared<std::size_t>(most_work);
     if (!fits(program, known, lanes)) continue;
     Program at_sizes = with_kernels_throughout(program, known);
-    if (count_steps(at_sizes) < count_steps(best ? *best : planned)) best = std::move(at_sizes);
+    const InCall found = in_call(at_sizes, call);
+    const bool takes_longer = least.nanoseconds > 0 && found.nanoseconds > much_longer * least.nanoseconds;
+    if (found.steps < least.steps && !takes_longer) least = found, best = std::move(at_sizes);
   }
   return best;
 }

@@ -39,16 +39,53 @@ class Room {
   T* data_;
 };
 
+constexpr double nanoseconds_of_operation = 0.4;  // of a register
+
+/// That these nodes compute, with those of the functions that they call. A number of a function is no operation.
+double operations(const LanePlan& plan, const std::vector<Node>& nodes) {
+  double count = plan.operations(nodes);
+  const auto is_number = [](const ScalarStep& s) { return s.kind == ScalarStep::Kind::number; };
+  for (const Node n : nodes)
+    if (const CalledFunction* const f = plan.called_by(plan.program.graph[n]))
+      count -= static_cast<double>(std::ranges::count_if(f->program.graph.steps(), is_number));
+  return count;
+}
 /// Nanoseconds that a lane of each stage takes, roughly.
 std::vector<double> nanoseconds_of_lane(const LanePlan& plan) {
   std::vector<double> all;
   for (const Stage& stage : plan.stages) {
     constexpr double likely_turns = 100;
-    const double steps = plan.operations(stage.lane) + static_cast<double>(stage.lane_outputs.size()) +
-                         plan.operations(stage.turn) * likely_turns;
-    all.push_back(steps * 0.4 / plan.lanes_together());
+    const double steps = operations(plan, stage.lane) + static_cast<double>(stage.lane_outputs.size()) +
+                         operations(plan, stage.turn) * likely_turns;
+    all.push_back(steps * nanoseconds_of_operation / plan.lanes_together());
   }
   return all;
+}
+double nanoseconds_once(const LanePlan& plan) {
+  double steps = 0;
+  for (const Stage& stage : plan.stages)
+    steps += operations(plan, stage.once) + static_cast<double>(stage.once_outputs.size());
+  return steps * nanoseconds_of_operation;
+}
+/// The inputs that code reads, each once.
+std::vector<Input> inputs_read(const LanePlan& plan) {
+  std::vector<Input> read;
+  for (const Stage& stage : plan.stages)
+    for (const std::vector<Node>* const nodes : {&stage.once, &stage.lane, &stage.turn})
+      for (const Node n : *nodes)
+        if (const ScalarStep& s = plan.program.graph[n]; s.kind == ScalarStep::Kind::input)
+          read.push_back(plan.program.inputs[s.payload]);
+  return read;
+}
+/// Bytes that a lane reads at more places than a processor reads ahead of.
+double scattered_bytes(const LanePlan& plan) {
+  constexpr std::ptrdiff_t read_ahead = 16;
+  std::vector<Input> read = inputs_read(plan);
+  std::erase_if(read, [](const Input& input) { return input.place.stride == 0; });
+  if (std::ssize(read) <= read_ahead) return 0;
+  double bytes = 0;
+  for (const Input& input : read) bytes += static_cast<double>(element_size(input.dtype));
+  return bytes;
 }
 
 }  // namespace
@@ -209,8 +246,18 @@ class WorkOfCode {
 }  // namespace
 
 LaneKernel::LaneKernel(LanePlan plan)
-    : plan_(std::move(plan)), nanoseconds_(nanoseconds_of_lane(plan_)), work_(WorkOfCode(plan_).of_all()) {}
+    : plan_(std::move(plan)),
+      nanoseconds_(nanoseconds_of_lane(plan_)),
+      nanoseconds_once_(nanoseconds_once(plan_)),
+      scattered_bytes_(scattered_bytes(plan_)),
+      work_(WorkOfCode(plan_).of_all()) {}
 LaneKernel::~LaneKernel() = default;
+
+std::vector<Place> LaneKernel::places_read() const {
+  std::vector<Place> places;
+  for (const Input& input : inputs_read(plan_)) places.push_back(input.place);
+  return places;
+}
 
 const Code* LaneKernel::make_code() const {
   const std::lock_guard lock(mutex_);
@@ -364,20 +411,31 @@ bool LaneKernel::run_few(const Code& code, std::span<const Strided> inputs, std:
 namespace {
 // Beside its lanes; measured on a Zen 4, as the figures of `fewest_lanes` are.
 constexpr double nanoseconds_of_position = 12;
+
+/// Of the stages that have any.
+double nanoseconds_of_totals(const LanePlan& plan) {
+  constexpr double of_stage = 25;
+  return of_stage * static_cast<double>(std::ranges::count_if(
+                        plan.stages, [](const Stage& stage) { return !stage.totals.empty(); }));
+}
 }  // namespace
 
 double LaneKernel::nanoseconds(std::int64_t lanes) const {
-  double all = nanoseconds_of_position;
-  for (const double of_lane : nanoseconds_) all += of_lane * static_cast<double>(lanes);
-  return all;
+  // Where lanes are rows or columns of much, what one register reads lies in many lines of memory, which no first cache
+  // holds until the next register reads their other elements.
+  constexpr double of_first_cache = 32 << 10, of_byte_behind_it = 0.04;
+  const auto count = static_cast<double>(lanes);
+  double all = nanoseconds_of_position + nanoseconds_of_totals(plan_) + nanoseconds_once_;
+  for (const double of_lane : nanoseconds_) all += of_lane * count;
+  const double scattered = scattered_bytes_ * count;
+  return all + (scattered > of_first_cache ? scattered * of_byte_behind_it : 0);
 }
 
-// Of [n, features] of float32: a stage with totals costs so much more a position; a pass over memory, of which the
-// kernel saves one an equation, so much for each register of elements.
+// Of [n, features] of float32: a pass over memory, of which the kernel saves one an equation, costs so much for each
+// register of elements.
 std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
-  constexpr double of_total = 25, of_pass = 1.1;
-  double position = nanoseconds_of_position;
-  for (const Stage& stage : plan_.stages) position += stage.totals.empty() ? 0 : of_total;
+  constexpr double of_pass = 1.1;
+  const double position = nanoseconds_of_position + nanoseconds_of_totals(plan_);
   const double saved = of_pass * static_cast<double>(equations) / lanes_together();
   return std::max(std::int64_t{lanes_together()}, static_cast<std::int64_t>(position / saved));
 }

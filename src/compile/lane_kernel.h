@@ -63,6 +63,8 @@ class LaneKernel {
   /// What it takes of `ExpandOptions::work_left`: the time that LLVM takes for the code, in plain operations.
   std::size_t work() const { return work_; }
   const LanePlan& plan() const { return plan_; }
+  /// Of the inputs that its code reads. The program of a walked kernel lists those of a few more positions.
+  std::vector<Place> places_read() const;
   int lanes_together() const { return plan_.lanes_together(); }
   bool has_turns() const { return plan_.program.turns.has_value(); }
   /// Of turns: after how many the program throws, where that is all that it may throw; else none.
@@ -86,6 +88,7 @@ class LaneKernel {
 
   LanePlan plan_;
   std::vector<double> nanoseconds_;  // of a lane, by stage
+  double nanoseconds_once_, scattered_bytes_;  // scattered: of a lane
   std::size_t work_;
   // No std::once_flag: it reads thread-locals of libstdc++, for which a host that loads the library late has no place.
   mutable std::mutex mutex_;

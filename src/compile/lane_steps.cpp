@@ -67,6 +67,7 @@ struct Group {
   std::vector<bool> has_outer;  // by operand
   // At each position of an outer axis, or of a loop: with fewer, the equations do better.
   std::int64_t fewest_lanes = 0;
+  bool is_pointwise = false;  // with an outer axis, which the lanes go through, too
   ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
   Program part;       // to learn what it throws
   ExpandOptions options;
@@ -92,6 +93,7 @@ struct Group {
     if (kernel->has_turns()) return run_turns(in, out, count);
     if (!options.outer.is_given()) return kernel->run(in, out, count);
     if (std::ranges::any_of(in, kernels::is_empty) || std::ranges::any_of(out, kernels::is_empty)) return false;
+    if (is_pointwise) return kernel->run(in, out, count * times);
     if (count < fewest_lanes) return false;
     SmallVector<std::int64_t, 16> of_in, of_out;
     for (std::size_t k = 0; k < in.size(); ++k) of_in.push_back(has_outer[k] ? bytes_of_position(in[k]) : 0);
@@ -246,6 +248,22 @@ bool counts_lanes(const LaneKernel& kernel) {
   });
 }
 
+/// Whether an element of a result needs the elements at its own place, and what serves all. `moves`: by operand,
+/// whether its elements lie as those of the results do.
+bool is_pointwise(const LaneKernel& kernel, const std::vector<bool>& moves) {
+  const LaneProgram& program = kernel.plan().program;
+  const auto serves_all = [](const Place& p) { return p.stride == 0; };
+  const auto is_own = [](const Place& p) { return p.stride == 1 && p.base == 0 && p.per_lane_count == 0; };
+  const auto knows_others = [](const ScalarStep& s) {
+    using Kind = ScalarStep::Kind;
+    return s.kind == Kind::total || s.kind == Kind::lane || s.kind == Kind::lanes || s.kind == Kind::given;
+  };
+  return !program.turns && program.required.empty() && std::ranges::none_of(program.graph.steps(), knows_others) &&
+         std::ranges::all_of(kernel.places_read(),
+                             [&](const Place& p) { return moves[at(p.tensor)] ? is_own(p) : serves_all(p); }) &&
+         std::ranges::all_of(program.outputs, [&](const Output& y) { return y.place.tensor < 0 || is_own(y.place); });
+}
+
 using Because = NotExpandable::Because;
 /// Equations as one that runs a kernel, or why they are not.
 using OneStep = std::variant<Equation, NotExpandable>;
@@ -258,6 +276,7 @@ class Grouping {
     lanes_ = lanes;
     computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
     choose_lanes();
+    leave_out_views();
     level_ = levels_of(body_, apart_);
     last_level_ = level_.empty() ? 0 : std::ranges::max(level_);
   }
@@ -320,15 +339,17 @@ class Grouping {
     auto to = std::make_unique<ProgramBody>(body_);
     to->equations.clear();
     struct Level {
-      std::vector<std::size_t> once, by_outer, others;  // equations
+      std::vector<std::size_t> views, once, by_outer, others;  // equations
     };
     std::vector<Level> levels(static_cast<std::size_t>(last_level_) + 1);
     for (std::size_t i = 0; i < body_.equations.size(); ++i) {
       Level& level = levels[static_cast<std::size_t>(level_[i])];
-      (apart_[i] ? level.others : has_outer_[i] ? level.by_outer : level.once).push_back(i);
+      auto& group = has_outer_[i] ? level.by_outer : level.once;
+      (stays_view_[i] ? level.views : apart_[i] ? level.others : group).push_back(i);
     }
-    for (const auto& [once, by_outer, others] : levels) {
+    for (const auto& [views, once, by_outer, others] : levels) {
       allow_interruption();
+      for (const std::size_t i : views) to->equations.push_back(body_.equations[i]);
       // Equations without the outer axis come first: they read nothing that has it.
       for (const auto* group : {&once, &by_outer})
         add_group(*group, group == &by_outer, to->equations, all_have_kernels);
@@ -453,6 +474,26 @@ class Grouping {
                                               [&](Size size) { return sizes.depends_on_lanes(size); }))
           return true;
     return false;
+  }
+  /// A kernel would copy what it shows of an operand. Where the library alone reads a view, of what lies in memory
+  /// anyway, it stays one: of `matmul(x, W)` the library reads W where it lies.
+  void leave_out_views() {
+    stays_view_.assign(body_.equations.size(), false);
+    if (options_.takes_all) return;
+    std::vector<bool> is_read_here(body_.types.size()), is_made_here(body_.types.size());
+    for (const Variable v : body_.outputs) is_read_here[at(v)] = true;
+    for (std::size_t i = body_.equations.size(); i-- > 0;) {
+      const Equation& e = body_.equations[i];
+      stays_view_[i] = !apart_[i] && e.rules->is_view && !is_read_here[at(e.outputs[0])];
+      if (apart_[i] || stays_view_[i]) continue;
+      for (const Variable v : e.inputs) is_read_here[at(v)] = true;
+    }
+    for (std::size_t i = 0; i < body_.equations.size(); ++i) {
+      const Equation& e = body_.equations[i];
+      stays_view_[i] = stays_view_[i] && !is_made_here[at(e.inputs[0])];
+      if (apart_[i] || stays_view_[i]) continue;
+      for (const Variable v : e.outputs) is_made_here[at(v)] = true;
+    }
   }
   /// Pairs of open sizes of equations that no group holds: results have the first size in front and the second behind
   /// it, as n and m in x [n, m]. The two most frequent pairs of those that are worth a kernel.
@@ -672,6 +713,15 @@ class Grouping {
     group->fewest_lanes = apart ? (*kernel)->fewest_lanes_of_turns()
                                 : (*kernel)->fewest_lanes(std::ranges::count_if(
                                       part.equations, [&](const Equation& e) { return computes(e, options_); }));
+    const auto has_both = [&](Variable v) {
+      const Shape& shape = body_.types[at(v)].shape;
+      return shape.rank() == 2 && more.is_outer(shape[0]) && more.is_lane(shape[1]);
+    };
+    std::vector<bool> moves;
+    for (const Variable v : part.inputs) moves.push_back(has_both(v));
+    group->is_pointwise = options.outer.is_given() && moves == group->has_outer &&
+                          std::ranges::all_of(part.outputs, has_both) &&
+                          is_pointwise(**kernel, moves);
     const bool asks_call = group->asks_call();
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
@@ -693,7 +743,7 @@ class Grouping {
   const ProgramBody& body_;
   ExpandOptions options_;
   std::vector<int> level_;  // by equation
-  std::vector<bool> apart_, has_outer_, has_lanes_;
+  std::vector<bool> apart_, has_outer_, has_lanes_, stays_view_;
   std::vector<std::size_t> steps_;  // of one lane
   /// By the equations and whether they are walked: the kernel, and what it took of the steps left.
   mutable std::map<std::pair<std::vector<std::size_t>, bool>, std::pair<OneStep, std::size_t>> made_;
@@ -832,10 +882,14 @@ std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) 
                   .has_too_few_lanes = false};
   if (group.kernel->has_turns()) call.positions = 1;
   const bool has_fewest = group.options.outer.is_given() || group.kernel->has_turns();
-  call.has_too_few_lanes = has_fewest && call.lanes < group.fewest_lanes;
-  call.apart = step.steps.apart;
+  if (group.is_pointwise) {
+    call.lanes *= std::exchange(call.positions, 1);
+    call.has_outer.assign(call.has_outer.size(), false);
+  }
+  call.has_too_few_lanes = has_fewest && !group.is_pointwise && call.lanes < group.fewest_lanes;
+  call.apart = step.steps.apart, call.equations = group.part.equations();
   for (const Result& result : group.results)
-    call.result_has_outer.push_back(result.has_outer && !group.kernel->has_turns());
+    call.result_has_outer.push_back(result.has_outer && !group.kernel->has_turns() && !group.is_pointwise);
   return call;
 }
 

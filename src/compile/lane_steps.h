@@ -31,6 +31,7 @@ struct KernelCall {
   std::int64_t lanes, positions;                  // positions: of the outer axis
   std::vector<bool> has_outer, result_has_outer;  // by operand, by result: whether it has the outer axis, in front
   bool has_too_few_lanes = false;                 // the equations do better, or `apart`
+  std::size_t equations = 1;                      // that the kernel stands for
   std::optional<Program> apart = {};              // of a loop with its turns in lanes: the loop
 };
 /// Whether it is a loop with its turns in lanes.

@@ -297,12 +297,16 @@ bool turns(const Equation& e) {
          Facts<BranchesOf>::of(*e.rules) || (apart && std::ranges::any_of(apart->body().equations, turns));
 }
 
-/// Small values: between large ones, what code saves is nothing.
+/// Small values: between large ones, what code saves is nothing. A view that is a result is copied, slowly.
 bool is_small(const ProgramBody& body) {
-  constexpr std::int64_t most_elements = 1 << 16;
+  constexpr std::int64_t most_elements = 1 << 16, most_copied = 1 << 12;
   std::int64_t elements = 0;
   for (const Equation& e : body.equations)
-    for (const Variable v : e.outputs) elements += body.types[at(v)].shape.numel().raw();
+    for (const Variable v : e.outputs) {
+      const std::int64_t count = body.types[at(v)].shape.numel().raw();
+      if (!e.rules->is_view) elements += count;
+      else if (count > most_copied && std::ranges::find(body.outputs, v) != body.outputs.end()) return false;
+    }
   return elements <= most_elements;
 }
 
@@ -346,7 +350,12 @@ std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, con
   if (!makes_kernels() || is_left_out("lanes") || is_left_out("native")) return nullptr;
   const auto& equations = program.body().equations;
   const bool has_turns = std::ranges::any_of(equations, turns);
-  if (!has_turns && equations.size() < 2) return nullptr;
+  // One kernel alone runs as it is, but where it is walked and a call has too few lanes for it.
+  const auto is_walked = [](const Equation& e) {
+    const std::optional<KernelAlong> along = kernel_along(e);
+    return along && along->outer.is_given();
+  };
+  if (!has_turns && equations.size() < 2 && std::ranges::none_of(equations, is_walked)) return nullptr;
   return std::make_shared<NativeFunctions>(program, whole, has_turns);
 }
 
@@ -414,7 +423,7 @@ std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes,
   for (const auto& variables : {at_sizes.body().inputs, at_sizes.body().outputs})
     for (const Variable v : variables) at_least += static_cast<double>(bytes_of(type_of_variable(at_sizes, v)));
   if (nests && bytes(*nests) < hardly_more * at_least) return nests;
-  std::optional<Program> lanes = with_kernels_at(*sizes, whole, planned);
+  std::optional<Program> lanes = with_kernels_at(sizes, whole, planned);
   return nests && (!lanes || bytes(*nests) < saves * bytes(*lanes)) ? std::move(nests) : std::move(lanes);
 }
 

@@ -62,6 +62,23 @@ TEST_F(KnownSizes, RowsAboveSixteenAreOneKernelAsRowsOfSixteenAre) {
   for (const std::int64_t n : {16, 17, 40, 64}) expect_one_kernel(rc::vmap(rc::jacrev(hand)), 512, n);
 }
 
+/// Rows of examples, normalised as users write it.
+Tensor normalised(const Tensor& x) {
+  const Tensor centred = x - x.mean({-1}, true);
+  return centred / sqrt(square(centred).mean({-1}, true) + 1e-5);
+}
+
+TEST_F(KnownSizes, RowsTooShortForAWalkedKernelAreExamplesInLanes) {
+  const auto fast = rc::compile([](const Tensor& x) { return normalised(x); });
+  for (const std::int64_t n : {300, 24, 40, 64}) {
+    const Tensor x = rc::randn({64, n});
+    for (int i = 0; i < 3; ++i) expect_close(fast(x), normalised(x), 1e-5);
+    const std::string text = text_of(fast.plan(x));
+    const bool is_of_these_sizes = text.find("f32[64," + std::to_string(n) + "] = lanes") != std::string::npos;
+    EXPECT_TRUE(is_of_these_sizes || n == 300) << text;
+  }
+}
+
 /// Of the kernel that is the whole plan.
 std::string operations(const rc::Plan& plan) {
   const std::string text = text_of(plan);

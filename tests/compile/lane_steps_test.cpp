@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string>
 #include <tuple>
 
 #include "support/expect_tensor.h"
@@ -61,6 +63,25 @@ program(a: f32[s0]) {
   for (const std::int64_t n : {100, 3, 1000}) {
     const Tensor y = rc::rand({n}) * 4;
     expect_close(kernels({y}), program({y}));
+  }
+}
+
+TEST_F(LaneSteps, AMatrixThatTheLibraryReadsIsNotCopiedByAKernel) {
+  const auto network = [](const Tensor& x, const Tensor& a, const Tensor& b, const Tensor& c) {
+    return matmul(tanh(matmul(tanh(matmul(x, a) + b), a) + b), c);
+  };
+  for (const std::int64_t n : {100, 300}) {
+    const Tensor x = rc::randn({n}), a = rc::randn({n, n}) * 0.1, b = rc::randn({n}), c = rc::randn({n, 1});
+    const auto fast = rc::compile(network);
+    for (int i = 0; i < 2; ++i) expect_close({fast(x, a, b, c)}, {network(x, a, b, c)});
+    std::ostringstream text;
+    text << fast.plan(x, a, b, c);
+    std::istringstream lines(text.str());
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t kernel = line.find(" = lanes");
+      const bool writes_a_matrix = kernel != std::string::npos && line.find(',') != std::string::npos;
+      EXPECT_FALSE(writes_a_matrix) << text.str();
+    }
   }
 }
 
@@ -148,6 +169,21 @@ TEST_F(LaneSteps, OneOpenSizeMayBeWalkedAroundTheLanes) {
   }
   const std::vector<Tensor> many = {rc::rand({1000, 300}), rc::rand({300})};
   testing_support::expect_same_with_any_threads([&] { return kernels(many)[0].to_vector<float>(); }, "a layer");
+}
+
+// However few features there are: the lanes go through the examples, too.
+TEST_F(LaneSteps, AKernelOfEachElementByItselfNeedsNoManyFeatures) {
+  const auto f = [](const Tensor& x, const Tensor& scale) { return exp(sin(x * scale) * x) + tanh(x); };
+  const rc::Program program = rc::trace(f)(rc::rand({26, 33}), rc::rand({})), kernels = with_kernels(program);
+  EXPECT_EQ(kernels.equations(), 1U) << kernels;
+  for (const auto& [examples, features] : {std::pair{26, 33}, {2, 5}, {100, 2}, {3, 1000}, {40, 17}}) {
+    const std::vector<Tensor> inputs = {rc::rand({examples, features}), rc::rand({})};
+    rc::Tensors found;
+    EXPECT_TRUE(rc::compiled::OneKernel::of(kernels)->run(inputs, found)) << "the equations ran";
+    expect_close({found[0]}, program(inputs));
+  }
+  const std::vector<Tensor> many = {rc::rand({1000, 300}), rc::rand({})};
+  testing_support::expect_same_with_any_threads([&] { return kernels(many)[0].to_vector<float>(); }, "elements");
 }
 
 // The mean over examples joins them; it stands between the kernels before and behind it.
