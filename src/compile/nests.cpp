@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,14 +75,27 @@ struct NestStep {
 
 constexpr std::int64_t few_elements = 64;  // a value of fewer is made by an equation
 
-/// Nests of one program. Throws CannotSay and TooLong.
+/// Thrown: a nest of so many equations one behind the other is too long. Two of half its length need this value in
+/// memory.
+struct StoresToo {
+  Variable value;
+  int length;
+};
+
+/// Nests of one program. Throws CannotSay, StoresToo, and TooLong where nothing is left to be stored.
 class Nests {
  public:
   /// `body`: sizes are numbers. `said`, `sums`: by equation, whether it may be said where its result is read, and
   /// whether it may be a sum of a nest. `in_memory`: by variable, whether it is stored though it may be said.
+  /// `most_length`: of a nest that is not known to be too long.
   Nests(const ProgramBody& body, const std::vector<bool>& said, const std::vector<bool>& sums,
-        const std::vector<bool>& in_memory)
-      : body_(body), said_(said), sums_(sums), in_memory_(in_memory), by_variable_(body.types.size(), -1) {
+        const std::vector<bool>& in_memory, int most_length)
+      : body_(body),
+        said_(said),
+        sums_(sums),
+        in_memory_(in_memory),
+        most_length_(most_length),
+        by_variable_(body.types.size(), -1) {
     for (std::size_t i = 0; i < body_.equations.size(); ++i)
       if (said_[i] && !is_in_memory(i))
         by_variable_[at(body_.equations[i].outputs[0])] = static_cast<std::ptrdiff_t>(i);
@@ -92,6 +106,8 @@ class Nests {
   /// The equations in order; a nest stands in front of the equations of its level. `made`: gets the nests.
   std::vector<Equation> equations(const std::vector<Equation>& original,
                                   std::vector<std::shared_ptr<const Nest>>& made) {
+    for (const auto& [of_level, results] : nests_)
+      if (const StoresToo half = half_way_to(results); half.value >= 0 && half.length > most_length_) throw half;
     std::vector<Equation> all;
     const int last_level = level_.empty() ? 0 : std::ranges::max(level_);
     for (int level = 0; level <= last_level; ++level) {
@@ -152,7 +168,7 @@ class Nests {
   }
 
   Equation nest(const NestResults& results, std::vector<std::shared_ptr<const Nest>>& made) const {
-    auto nest = std::make_shared<const Nest>(nest_of(body_, by_variable_, results));
+    auto nest = std::make_shared<const Nest>(made_of(results));
     made.push_back(nest);
     Equation e{.rules = &rules_of<NestStep>, .parameters = {}, .inputs = {}, .outputs = {}};
     for (const std::size_t i : results.stored) e.outputs.push_back(body_.equations[i].outputs[0]);
@@ -161,6 +177,38 @@ class Nests {
     for (const Variable v : apart->inputs) e.inputs.push_back(v);
     e.parameters = own(NestStep{{std::move(nest), Program(Shared<const ProgramBody>(apart.release()))}});
     return e;
+  }
+
+  Nest made_of(const NestResults& results) const try {
+    return nest_of(body_, by_variable_, results);
+  } catch (const TooLong&) {
+    const StoresToo half = half_way_to(results);
+    if (half.value >= 0) throw half;
+    throw;
+  }
+  /// On the longest way from memory to a result: the value in the middle. -1: there is none.
+  StoresToo half_way_to(const NestResults& results) const {
+    std::vector<int> length(body_.types.size());  // by variable: equations that compute, since memory
+    const auto longest = [&](const Equation& e) {
+      return *std::ranges::max_element(e.inputs, {}, [&](Variable v) { return length[at(v)]; });
+    };
+    for (const Equation& e : body_.equations)
+      if (!e.inputs.empty() && by_variable_[at(e.outputs[0])] >= 0)
+        length[at(e.outputs[0])] = length[at(longest(e))] + (e.rules->is_view ? 0 : 1);
+    Variable v = -1;
+    for (const auto& equations : {results.stored, results.sums})
+      for (const std::size_t i : equations) {
+        const Variable from = longest(body_.equations[i]);
+        if (v < 0 || length[at(from)] > length[at(v)]) v = from;
+      }
+    const int all = length[at(v)] + 1;
+    while (by_variable_[at(v)] >= 0) {
+      const Equation& e = body_.equations[at(by_variable_[at(v)])];
+      if (e.inputs.empty()) break;
+      if (length[at(v)] <= all / 2 && !e.rules->is_view && elements(v) > few_elements) return {v, all};
+      v = longest(e);
+    }
+    return {-1, all};
   }
 
   /// What gives `outputs` without the nest. Its inputs are the nest's, and behind them those that only equations read:
@@ -190,6 +238,7 @@ class Nests {
 
   const ProgramBody& body_;
   const std::vector<bool>&said_, &sums_, &in_memory_;
+  const int most_length_;
   SaidBy by_variable_;
   std::vector<int> level_;  // by equation
   std::vector<bool> is_kept_;
@@ -201,28 +250,26 @@ class Nests {
 bool is_long(const Equation& e) {
   if (e.rules->kind != Kind::elementwise || !e.rules->formula) return false;
   const Formula formula = e.rules->formula(e.parameters.get());
-  const auto is_elementary = [](const Formula::Step& s) {
-    return s.kind == Formula::Kind::word &&
-           (s.word == Word::pow || s.word == Word::atan2 || (s.word >= Word::cbrt && s.word <= Word::mills));
-  };
   return formula.steps.size() > 12 || std::ranges::any_of(formula.steps, is_elementary);
 }
 
-/// The last value that takes long and is computed several times for one index; none: there is none.
-std::optional<Variable> to_be_stored(const ProgramBody& body, const std::vector<std::shared_ptr<const Nest>>& nests,
-                                     const std::vector<bool>& in_memory) {
-  for (std::size_t i = body.equations.size(); i-- > 0;) {
+/// Values that take long and are computed several times for one index, the last ones first. One that is stored may
+/// spare the others before it: so long as there is time for that, `most` is one.
+std::vector<Variable> to_be_stored(const ProgramBody& body, const std::vector<std::shared_ptr<const Nest>>& nests,
+                                   const std::vector<bool>& in_memory, std::size_t most) {
+  std::vector<Variable> stored;
+  for (std::size_t i = body.equations.size(); i-- > 0 && stored.size() < most;) {
     const auto computes_often = [&](const auto& nest) { return nest->most_times[i] > 1; };
     if (!is_long(body.equations[i]) || in_memory[at(body.equations[i].outputs[0])]) continue;
-    if (std::ranges::any_of(nests, computes_often)) return body.equations[i].outputs[0];
+    if (std::ranges::any_of(nests, computes_often)) stored.push_back(body.equations[i].outputs[0]);
   }
-  return std::nullopt;
+  return stored;
 }
 
 }  // namespace
 
 std::optional<Program> with_nests_at(const std::shared_ptr<const CallSizes>& sizes, const Program& program) {
-  constexpr int most_tries = 32;
+  constexpr int most_tries_by_one = 8, most_tries = 32, most_cuts = 32;
   if (is_listed("RICCI_COMPILE_WITHOUT", "nests")) return std::nullopt;
   const Program at_sizes = resolved(program.in_call(sizes));
   const ProgramBody& body = at_sizes.body();
@@ -232,17 +279,23 @@ std::optional<Program> with_nests_at(const std::shared_ptr<const CallSizes>& siz
     const auto is_large = [&](Variable v) { return body.types[at(v)].shape.numel().raw() > few_elements; };
     sums.push_back(!said.back() && adds_up_all(body, e) && is_large(e.inputs[0]));
   }
+  int most_length = std::numeric_limits<int>::max(), cuts = 0;
   for (int tries = 0; tries < most_tries; ++tries) try {
       std::vector<std::shared_ptr<const Nest>> made;
-      Nests nests(body, said, sums, in_memory);
+      Nests nests(body, said, sums, in_memory, most_length);
       auto with_nests = std::make_unique<ProgramBody>(program.body());
       with_nests->equations = nests.equations(program.body().equations, made);
-      const std::optional<Variable> stored = to_be_stored(body, made, in_memory);
-      if (!stored && made.empty()) return std::nullopt;
-      if (!stored) return Program(Shared<const ProgramBody>(with_nests.release()));
-      in_memory[at(*stored)] = true;
+      const auto stored = to_be_stored(body, made, in_memory, tries < most_tries_by_one ? 1 : SIZE_MAX);
+      if (stored.empty() && made.empty()) return std::nullopt;
+      if (stored.empty()) return Program(Shared<const ProgramBody>(with_nests.release()));
+      for (const Variable v : stored) in_memory[at(v)] = true;
     } catch (const CannotSay& cannot) {
       said[cannot.equation] = sums[cannot.equation] = false;
+    } catch (const StoresToo& too) {
+      if (++cuts > most_cuts) return std::nullopt;
+      in_memory[at(too.value)] = true;
+      if (too.length > most_length) --tries;  // nothing was made
+      else most_length = too.length / 2;
     } catch (const TooLong&) { return std::nullopt; }
   return std::nullopt;
 }

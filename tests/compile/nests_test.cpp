@@ -114,6 +114,24 @@ TEST_F(Nests, AnElementaryFunctionThatNeighboursReadIsStoredOnce) {
   EXPECT_EQ(count(plan, "nest["), 2U) << plan;
 }
 
+/// So many steps of a diffusion.
+auto diffusion(int steps) {
+  return [steps](const Tensor& x) {
+    Tensor y = x;
+    for (int i = 0; i < steps; ++i) y = y + 0.1 * laplacian(y);
+    return y;
+  };
+}
+
+TEST_F(Nests, AChainTooLongForOneNestIsSeveral) {
+  const Tensor x = rc::rand({300, 401}, rc::float64);
+  const std::string plan = plan_that_gives_the_same(diffusion(12), x);
+  EXPECT_GE(count(plan, "nest["), 2U) << plan;
+  EXPECT_EQ(count(plan, "nest["), count(plan, " = ")) << plan;
+  const auto gradient = rc::grad([](const Tensor& y) { return square(diffusion(5)(y)).sum(); });
+  EXPECT_GE(count(plan_that_gives_the_same(gradient, x), "nest["), 2U);
+}
+
 TEST_F(Nests, ViewsOfAllKindsAreReadWhereTheyShow) {
   const auto transposed = [](const Tensor& x) { return x.permute({1, 0}) * 2 + x.permute({1, 0}).flip({0}) + 1; };
   const auto strided = [](const Tensor& x) {
