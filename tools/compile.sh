@@ -11,11 +11,11 @@ case "$*" in
   *.gch*-c*) export CCACHE_DEPEND=1 CCACHE_NAMESPACE=headers ;;
 esac
 
-# g++ collects garbage when its heap is full, first at 128 MB, which headers fill: that is a tenth of the time of a file
-# of tests. With half a gigabyte it seldom does. ccache takes it for the same file.
+# g++ collects garbage when its heap is full, first at 128 MB, which headers fill: up to a tenth of the time of a file of
+# tests. With half a gigabyte it seldom does. ccache takes it for the same file.
 case "$*" in
   *-fpch-preprocess*) # g++ alone is told this
-    export CCACHE_IGNOREOPTIONS="--param=ggc-min-heapsize=*"
+    export CCACHE_IGNOREOPTIONS="${CCACHE_IGNOREOPTIONS:+$CCACHE_IGNOREOPTIONS }--param=ggc-min-heapsize=*"
     set -- "$@" --param=ggc-min-heapsize=524288
     ;;
 esac

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -77,6 +79,9 @@ struct Bundle {
         {372, 47423, 204472}, {257, 65132, 225911},  {539, 65220, 277273},   {93, 61203, 287451},
         {88, 64298, 383937},  {810, 88814, 393775},  {1197, 126327, 563734}, {1723, 156502, 678718},
         {253, 163691, 899155}, {245, 198739, 1091386}, {356, 226730, 1255268}};
+    constexpr std::int64_t most = std::size(sizes) - 1;
+    if (size < 0 || size > most)
+      throw std::invalid_argument("bundle has inputs 0 to " + std::to_string(most) + ", not " + std::to_string(size));
     const auto& of = sizes[static_cast<std::size_t>(size)];
     cameras = of[0], points = of[1], observations = of[2];
   }
@@ -183,7 +188,7 @@ bool is_right(const Case& of, std::int64_t size) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   rc::set_num_threads(1);
   if (argc == 2 && std::string(argv[1]) == "--small") {
     bool right = true;
@@ -197,4 +202,7 @@ int main(int argc, char** argv) {
     const std::vector<std::int64_t> sizes = argc > 2 ? std::vector{std::int64_t{std::atoll(argv[2])}} : of.sizes;
     for (const std::int64_t size : sizes) measure(of, size);
   }
+} catch (const std::exception& wrong) {
+  std::fprintf(stderr, "%s\n", wrong.what());
+  return 2;
 }

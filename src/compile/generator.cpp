@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
+#include <vector>
 
 #include "compile/kept_code.h"
 #include "compile/lowering.h"
@@ -39,10 +41,11 @@ std::string find_generator() {
     beside = self.dli_fname;
     beside.erase(beside.find_last_of('/') == std::string::npos ? 0 : beside.find_last_of('/') + 1);
   }
-  for (const std::string& path :
-       {beside + RICCI_CODE_LIBRARY, beside + "ricci/" RICCI_CODE_LIBRARY, beside + "../../" RICCI_CODE_LIBRARY,
-        std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY)})
-    if (access(path.c_str(), R_OK) == 0) return path;
+  std::vector<std::string> folders{beside, beside + "ricci/"};
+  if (beside.find("/glibc-hwcaps/") != std::string::npos) folders.push_back(beside + "../../");
+  folders.emplace_back(RICCI_CODE_DIRECTORY);
+  for (const std::string& folder : folders)
+    if (std::string path = folder + RICCI_CODE_LIBRARY; access(path.c_str(), R_OK) == 0) return path;
 #endif
   return {};
 }

@@ -17,7 +17,7 @@ struct GeneratorFile {
 };
 /// Loads the module.
 GeneratorFile generator_file();
-/// Where the module should lie; empty where it does not: then the loader looks for it.
+/// The module's file, if one of the usual places has it; else empty, and the loader looks for it.
 std::string generator_path();
 
 /// RICCI_DUMP=code prints the code's text.

@@ -74,9 +74,9 @@ class Remainder {
       : of_(of), size_(of.analysis.size() * of.columns), b_minus_ax_(size_), scale_(size_), errors_(of.columns) {}
 
   /// Of each column: the part of each element of A and b whose change explains b - A x, the greatest
-  /// |b - A x| / (|A| |x| + |b|). Where some of these are more than `enough`, those of rows that divide rounding errors
-  /// by each other are compared with the greatest of |A| and |x| instead. Where all are at most `enough`, just that.
-  /// NaN where an element is.
+  /// |b - A x| / (|A| |x| + |b|). If none of these is above `enough`, gives `enough` for each column. Else those of rows
+  /// that divide rounding errors by each other are compared with the greatest of |A| and |x| instead. NaN where an
+  /// element is, and where a product overflows.
   const double* at_solution(const double* x, const double* b, double enough) {
     double *r = b_minus_ax_.data(), *scale = scale_.data();
     const std::int64_t columns = of_.columns;
@@ -87,8 +87,10 @@ class Remainder {
     else subtract_products<0>(x);
     double* const errors = errors_.data();
     std::fill_n(errors, columns, enough);
-    bool is_enough = true;
-    for (std::int64_t i = 0; i < size_; ++i) is_enough &= std::fabs(r[i]) <= enough * scale[i];
+    int is_enough = 1;
+    constexpr double most = std::numeric_limits<double>::max();  // beyond, each error would be one of infinity
+    for (std::int64_t i = 0; i < size_; ++i)
+      is_enough &= static_cast<int>(std::fabs(r[i]) <= enough * scale[i]) & static_cast<int>(scale[i] <= most);
     if (is_enough) return errors;
     const std::vector<double> rows = greatest_of_rows(), all = greatest_of_columns(x);
     const double rounding = 1000 * 0x1p-53 * static_cast<double>(of_.analysis.size());

@@ -288,7 +288,7 @@ TEST_F(Targets, PtxIsRefusedWhereAThreadLacksMemory) {
   };
   expect_error<rc::NotImplementedError>(
       write,
-      "export_object: the function needs 2400000 bytes of memory in each thread, which has at most 500000; export its "
+      "export_object: the function needs 2400008 bytes of memory in each thread, which has at most 500000; export its "
       "parts, or smaller examples{at}");
   EXPECT_EQ(exports_.text("large.ptx"), "");
 }

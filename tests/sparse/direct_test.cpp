@@ -3,6 +3,7 @@
 #include <ricci/ricci.h>
 #include <ricci/sparse.h>
 
+#include <cmath>
 #include <random>
 #include <sstream>
 
@@ -333,6 +334,42 @@ TEST(SparseDirect, ExchangesRowsByTheValuesOfTheAnalysedMatrix) {
   const sparse::Analysis analysis(a);
   EXPECT_FALSE(analysis == sparse::Analysis(a.sparsity));
   expect_close(sparse::solve(a, b, analysis), rc::solve(dense, b), 1e-13);
+}
+
+TEST(SparseDirect, RefusesSolutionsThatOverflow) {
+  const auto matrix = [](std::vector<double> rows) {
+    const auto n = static_cast<std::int64_t>(std::lround(std::sqrt(rows.size())));
+    const Tensor dense = rc::tensor(rows, rc::float64).view({n, n});
+    return Sparse::of_dense(dense, Sparsity::of_dense(dense));
+  };
+  const auto solve = [](const Sparse& a, const Tensor& b, bool symmetric) {
+    return [=] { sparse::solve(a, b, {.symmetric = symmetric}); };
+  };
+  for (const bool symmetric : {false, true}) {
+    const Sparse tiny = matrix({1e-310}), apart = matrix({2, 1, 0, 1, 2, 0, 0, 0, 1e-300});
+    EXPECT_THROW(solve(tiny, rc::full({1}, 1e10, rc::float64), symmetric)(), rc::ValueError);
+    EXPECT_THROW(solve(apart, rc::tensor({1., 1., 1e10}, rc::float64), symmetric)(), rc::ValueError);
+    const Tensor two = rc::tensor({{1e9, 1.}, {1., 1.}}, rc::float64);
+    EXPECT_THROW(solve(matrix({1e-300, 0, 0, 1}), two, symmetric)(), rc::ValueError);
+  }
+}
+
+/// The componentwise backward error, of Oettli and Prager.
+TEST(SparseDirect, IsExactForElementsWithin64RoundingsOfThoseGiven) {
+  std::mt19937_64 draws(7);
+  std::uniform_real_distribution<double> power(-8, 8);
+  double most = 0;
+  for (int k = 0; k < 60; ++k) {
+    const RandomMatrix of(1 + k, k % 2 == 0, false, draws);
+    const sparse::Factor factor = sparse::factor(of.a, {.symmetric = of.is_symmetric});
+    std::vector<double> b(static_cast<std::size_t>(1 + k));
+    for (double& x : b) x = std::pow(10, power(draws));
+    const Tensor right = rc::tensor(b, rc::float64), dense = of.a.to_dense();
+    const Tensor x = sparse::solve(factor, right);
+    const Tensor error = abs(right - matmul(dense, x)) / (matmul(abs(dense), abs(x)) + abs(right));
+    most = std::max(most, error.max().item<double>());
+  }
+  EXPECT_LE(most, 65 * 0x1p-53);  // one more for the sums of this test
 }
 
 /// A column that is NaN, or that nothing solves, has no influence on the others.
