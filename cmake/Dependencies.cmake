@@ -23,8 +23,8 @@ if(RICCI_COMPILE)
     # The parts of LLVM that the generator calls, and all that these call. They want zlib and zstd. Their archives are
     # named by the program that came with the headers, which has no number in its name there.
     set(beside_headers ${RICCI_LLVM_INCLUDE_DIR}/../bin)
-    find_program(RICCI_LLVM_CONFIG NAMES llvm-config-19 llvm-config NAMES_PER_DIR HINTS ${beside_headers}
-                 NO_CACHE REQUIRED)
+    set(names llvm-config-19 llvm-config)
+    find_program(RICCI_LLVM_CONFIG NAMES ${names} NAMES_PER_DIR HINTS ${beside_headers} NO_CACHE REQUIRED)
     find_library(RICCI_ZSTD_LIBRARY NAMES zstd libzstd.so.1 NO_CACHE REQUIRED)
     execute_process(COMMAND ${RICCI_LLVM_CONFIG} --link-static --libfiles x86 aarch64 nvptx runtimedyld orcjit scalaropts
                             ipo codegen passes linker irreader

@@ -56,8 +56,8 @@ void export_object(const F&, const std::string&, const A&...) {
 /// are as above, and ValueError where <math.h> has a function of this name.
 ///   rc::export_object(step, "arm_jacobian", {.target = "c"}, angles);
 /// `.target = "ptx"` writes `path`.ptx and `path`.h: text for NVIDIA's processors since Volta. With `.open` it is a
-/// kernel, whose threads compute an example each, else a function of one thread. Functions that are calls of C's library
-/// in objects are those of NVIDIA's libdevice, a file of CUDA's toolkit. NotImplementedError where that file is needed
+/// kernel, whose threads compute an example each, else a function of one thread. What calls C's library in an object
+/// calls NVIDIA's libdevice here, a file of CUDA's toolkit. NotImplementedError where that file is needed
 /// and missing, or where an example needs more than 500,000 bytes of memory.
 ///   rc::export_object(steps, "arm_jacobian", {.open = 0, .target = "ptx"}, angles);
 template <class F, class... A>

@@ -1,7 +1,7 @@
 // Programs run over numbers of elements. The size of the lane axis is bound to a small number; each element of a value
 // is a node of the scalar graph and the lane that it belongs to. What only moves elements is moved by its own eval. A
 // second run with another number of lanes must give the same nodes: so nothing depends on how many lanes there are, and
-// the places of elements follow from both.
+// the places of elements follow from both. What so few lanes do not tell is refused (`is_mixed`).
 #include "compile/expansion.h"
 
 #include <algorithm>
@@ -29,14 +29,6 @@ namespace ricci::compiled {
 namespace {
 
 using Kind = ScalarStep::Kind;
-
-/// Numbers of elements, as operations move them. A number below the first is one that the operation itself wrote.
-constexpr std::int64_t first_number = std::int64_t{1} << 40, lanes_at_most = 1 << 8;
-std::int64_t number_of(const Element& e) { return first_number + e.node * lanes_at_most + e.lane + 1; }
-Element element_of(std::int64_t number) {
-  const std::int64_t k = number - first_number;
-  return {static_cast<Node>(k / lanes_at_most), static_cast<int>(k % lanes_at_most) - 1};
-}
 
 DType computed_in(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype; }
 
@@ -99,6 +91,7 @@ class Run {
         options_(options),
         most_nodes_((found ? 100 : 8) * options.most_steps),  // of many kernels; of one, before dead ones go
         values_(body.types.size()),
+        is_mixed_(body.types.size()),
         input_numbers_(numbers) {
     for (const Constant& c : body.constants) constant(c);
     int tensor = 0;
@@ -183,6 +176,7 @@ class Run {
       input(v, tensor);
     } catch (const NotExpandable&) { values_[at(v)] = {.type = sizes_.put(body_.types[at(v)])}; }
     values_[at(v)].tensor = tensor;
+    is_mixed_[at(v)] = false;
   }
   static bool has_elements(const Elements& x) { return !x.of.empty() || x.type.shape.numel() == 0; }
   const Elements& operand(Variable v) const {
@@ -258,6 +252,7 @@ class Run {
       Elements y = operand(e.inputs[at(stand_in())]);
       y.tensor = -1;
       values_[at(e.outputs[0])] = std::move(y);
+      is_mixed_[at(e.outputs[0])] = is_mixed_[at(e.inputs[at(stand_in())])];
       return;
     }
     const auto rule = Facts<ElementRule>::of(rules);
@@ -284,7 +279,7 @@ class Run {
     require_shapes(op, in, types_of_elements(results));
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
-    else if (rules.is_view) view(op, *operands[0], results[0]);
+    else if (rules.is_view) view(e, op, *operands[0], results[0]);
     else if (moved && (!rule || can_move(moved, operands))) move(e, op, moved, operands, results);
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
@@ -293,7 +288,66 @@ class Run {
     else refuse("it does not say what one element of its result is");
     // What must hold would have to hold at each position; the kernel looks at the first one alone.
     if (to_.required.size() > required && options_.outer.is_given()) refuse("it may throw");
+    const bool of_mixed = std::ranges::any_of(e.inputs, [&](Variable v) { return is_mixed_[at(v)]; });
+    for (std::size_t k = 0; k < results.size(); ++k)
+      is_mixed_[at(e.outputs[k])] = is_mixed(e.outputs[k], results[k], of_mixed);
     for (std::size_t k = 0; k < results.size(); ++k) values_[at(e.outputs[k])] = std::move(results[k]);
+  }
+
+  /// Elements along the axis of lanes that belong together: `count` of them, from `first` on, so far apart.
+  struct Line {
+    std::int64_t first, step, count;
+  };
+  enum class Lies : std::uint8_t { one_for_all, one_of_each, mixed };
+  /// One element that serves all lanes, one of each lane in their order, or neither.
+  static Lies how_lies(const Elements& y, const Line& line) {
+    bool serves_all = true, are_each = true;
+    const Element& first = y.of[at(line.first)];
+    for (std::int64_t i = 0; i < line.count; ++i) {
+      const Element& now = y.of[at(line.first + i * line.step)];
+      serves_all = serves_all && now == first && now.lane == uniform;
+      are_each = are_each && now.node == first.node && now.lane == i;
+    }
+    return serves_all ? Lies::one_for_all : are_each ? Lies::one_of_each : Lies::mixed;
+  }
+  /// Whether few lanes do not tell what stands along many: of six zeros with x behind them, the first three are zeros,
+  /// and three lanes do not show that the first twelve are not. A value is not mixed if each line along its lanes has
+  /// one element that serves all lanes, or one of each lane in their order; [lanes k] may lie so as [lanes, k], and as
+  /// [k, lanes]. What is computed from mixed values is mixed, too, until it has one element of each lane again.
+  /// Refuses elements for all lanes, or without lanes, of mixed values.
+  bool is_mixed(Variable v, const Elements& y, bool of_mixed) const {
+    const Shape& shape = body_.types[at(v)].shape;
+    const auto axis = std::ranges::find_if(shape, [&](Size size) { return sizes_.depends_on_lanes(size); });
+    if (axis == shape.end()) {
+      if (of_mixed) refuse("it takes some elements along the lanes");
+      return false;
+    }
+    const Size size = *axis;
+    const auto place = at(axis - shape.begin());
+    const std::int64_t step = contiguous_strides(y.type.shape)[place], length = y.type.shape[place].raw();
+    const std::int64_t of_lane = sizes_.size_of_lane(size), all = std::ssize(y.of);
+    bool serve_all = false;
+    const auto is_found = [&](std::int64_t inner) {  // with so many elements of a lane side by side
+      serve_all = false;
+      for (std::int64_t begin = 0; begin < all; begin += length * step)
+        for (std::int64_t i = 0; i < length * step; ++i) {
+          if (i / (inner * step) % lanes_ != 0) continue;  // no first one of a line
+          const Lies lies = how_lies(y, {begin + i, inner * step, lanes_});
+          if (lies == Lies::mixed) return false;
+          serve_all = serve_all || lies == Lies::one_for_all;
+        }
+      return true;
+    };
+    for (std::int64_t inner = 1; inner <= of_lane; ++inner)
+      if (of_lane % inner == 0 && is_found(inner)) {
+        if (of_mixed && serve_all && of_lane == 1) refuse("few lanes do not tell whether an element serves all");
+        return of_mixed && serve_all;
+      }
+    if (of_lane > 0 || of_mixed) return true;
+    for (std::int64_t begin = 0; begin < all; begin += length * step)
+      for (std::int64_t i = 0; i < step; ++i)
+        if (how_lies(y, {begin + i, step, length}) != Lies::one_for_all) return true;
+    return false;
   }
   static constexpr ricci::Kind Kind_custom = ricci::Kind::custom;
 
@@ -374,23 +428,64 @@ class Run {
     }
     return true;
   }
-  Memory numbers_of(const Elements& x) const {
-    Memory memory({DType::int64, x.type.shape});
-    auto* numbers = static_cast<std::int64_t*>(memory.element(0));
-    for (std::size_t i = 0; i < x.of.size(); ++i) numbers[i] = number_of(x.of[i]);
-    return memory;
-  }
   Element in_type(Element e, DType dtype) { return {graph_.convert(dtype, e.node), e.lane}; }
 
-  void view(Op op, const Elements& x, Elements& y) {
-    Type type{DType::int64, x.type.shape};
+  /// By element of a view of x, row by row, which one of x it is.
+  static std::vector<ElementSource> sources_of_view(Op op, const Shape& x) {
+    Type type{DType::int64, x};
     Strides strides = contiguous_strides(type.shape);
-    Memory memory = numbers_of(x);
-    void* data = memory.element(0);
+    Memory places(type);
+    for (std::int64_t i = 0; i < x.numel().raw(); ++i) *static_cast<std::int64_t*>(places.element(i)) = i;
+    void* data = places.element(0);
     if (!op.rules->alias(op.parameters, type, strides, data)) refuse("a view that is none of contiguous elements");
+    std::vector<ElementSource> sources(at(type.shape.numel().raw()));
     for_each_place(type.shape, strides, [&](std::int64_t i, std::int64_t place) {
-      y.of[at(i)] = in_type(element_of(static_cast<const std::int64_t*>(data)[place]), y.type.dtype);
+      sources[at(i)] = {0, static_cast<const std::int64_t*>(data)[place]};
     });
+    return sources;
+  }
+  void view(const Equation& e, Op op, const Elements& x, Elements& y) {
+    const std::vector<ElementSource> sources = sources_of_view(op, x.type.shape);
+    for (std::size_t i = 0; i < sources.size(); ++i) y.of[i] = in_type(x.of[at(sources[i].element)], y.type.dtype);
+    require_no_lanes_of_one(e, 0, sources);
+    require_same_part_of_many(e, op, sources);
+  }
+  /// Of [4 lanes], which are four parts, six elements behind the first begins the third part where there are three
+  /// lanes, and the fourth where there are two; where there are twelve, no part.
+  void require_same_part_of_many(const Equation& e, Op op, const std::vector<ElementSource>& of_few) const {
+    const Shape& shape = body_.types[at(e.inputs[0])].shape;
+    if (std::ranges::none_of(shape, [&](Size size) { return sizes_.size_of_lane(size) > 1; })) return;
+    const AxisOfLanes few = axis_of_lanes(e.outputs[0], sizes_);
+    if (!few.is_there || few.lanes < 2) return;
+    const LaneSizes sizes(whole_, lanes_that_tell(e, {e.rules->parameters, op.parameters}), options_);
+    const OwnedParameters numbers = sizes.put(e, body_.types);
+    const std::vector<ElementSource> of_many =
+        sources_of_view({e.rules, numbers.get()}, sizes.put(body_.types[at(e.inputs[0])]).shape);
+    const AxisOfLanes many = axis_of_lanes(e.outputs[0], sizes), x = axis_of_lanes(e.inputs[0], sizes_),
+                      many_x = axis_of_lanes(e.inputs[0], sizes);
+    const auto along = [](const AxisOfLanes& axis, const ElementSource& source) {
+      return source.element / axis.stride % axis.lanes;
+    };
+    for (std::int64_t fixed = 0; fixed < std::ssize(of_few) / few.lanes; ++fixed) {
+      const std::int64_t begin = along(x, of_few[place_of(few, fixed, 0)]);
+      const std::int64_t side_by_side = along(x, of_few[place_of(few, fixed, 1)]) - begin;
+      const std::int64_t moved = along(many_x, of_many[place_of(many, fixed, 0)]) - begin;
+      const std::int64_t parts = moved / (sizes.lanes() - lanes_), rest = begin - parts * lanes_;
+      if (moved != parts * (sizes.lanes() - lanes_) || rest < 0 || rest >= std::max<std::int64_t>(side_by_side, 1))
+        refuse("it takes elements that are lanes for few lanes alone");
+    }
+  }
+  /// What has no lanes gives each lane the same: of twelve elements, the first three stand for no three lanes.
+  void require_no_lanes_of_one(const Equation& e, std::size_t r, const std::vector<ElementSource>& sources) const {
+    const AxisOfLanes axis = axis_of_lanes(e.outputs[r], sizes_);
+    if (!axis.is_there) return;
+    for (std::int64_t fixed = 0; fixed < std::ssize(sources) / std::max<std::int64_t>(axis.lanes, 1); ++fixed)
+      for (std::int64_t lane = 1; lane < axis.lanes; ++lane) {
+        const ElementSource &first = sources[place_of(axis, fixed, 0)], &now = sources[place_of(axis, fixed, lane)];
+        const auto has_no_lanes = [&](int operand) { return operand >= 0 && !depends_on_lanes(e.inputs[at(operand)]); };
+        if (now.operand == first.operand && now.element != first.element && has_no_lanes(now.operand))
+          refuse("its lanes are elements that all lanes share");
+      }
   }
 
   /// How an axis of lanes lies in a shape: so many lanes, so far apart. No axis: one.
@@ -490,6 +585,7 @@ class Run {
     for (const Elements& y : results) types.push_back(y.type);
     const std::vector<std::vector<ElementSource>> sources = sources_of(op, moved, values, types);
     if (sizes_.has_lanes()) require_same_of_many(e, op, moved, operands, sources);
+    for (std::size_t r = 0; r < results.size(); ++r) require_no_lanes_of_one(e, r, sources[r]);
     std::optional<std::vector<Memory>> own;
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i) {
@@ -805,6 +901,7 @@ class Run {
   const ExpandOptions& options_;
   const std::size_t most_nodes_;
   std::vector<Elements> values_;
+  std::vector<bool> is_mixed_;  // by variable
   InputNumbers& input_numbers_;
 };
 

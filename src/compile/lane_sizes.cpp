@@ -78,6 +78,12 @@ bool LaneSizes::is(Size size, const OpenSize& open) const {
 bool LaneSizes::depends(Size size, const OpenSize& open, const std::vector<Size>& with_more) const {
   return size.is_symbol() ? open.unknown && changes_with(size, with_more) : open.is_number(size);
 }
+std::int64_t LaneSizes::size_of_lane(Size size) const {
+  if (!size.is_symbol()) return lane_.is_number(size) ? 1 : 0;
+  const std::int64_t now = table_->evaluate(size, sizes_).raw();
+  const std::int64_t of_lane = table_->evaluate(size, with_more_lanes_).raw() - now;
+  return now == of_lane * lanes_ ? of_lane : 0;
+}
 bool LaneSizes::is_open(Size size) const { return changes_with(size, with_others_open_); }
 
 namespace {

@@ -81,6 +81,8 @@ class LaneSizes {
   bool is(Size size, const OpenSize& open) const;
   bool is_lane(Size size) const { return is(size, lane_); }
   bool depends_on_lanes(Size size) const { return depends(size, lane_, with_more_lanes_); }
+  /// 3 of a size that is three times the number of lanes; 0 of one that is no multiple of it.
+  std::int64_t size_of_lane(Size size) const;
   /// How many positions the outer axis is given.
   static constexpr std::int64_t outer_count = 5;
   bool is_outer(Size size) const { return is(size, outer_); }

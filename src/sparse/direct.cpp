@@ -74,9 +74,9 @@ class Remainder {
       : of_(of), size_(of.analysis.size() * of.columns), b_minus_ax_(size_), scale_(size_), errors_(of.columns) {}
 
   /// Of each column: the part of each element of A and b whose change explains b - A x, the greatest
-  /// |b - A x| / (|A| |x| + |b|). If none of these is above `enough`, gives `enough` for each column. Else those of rows
-  /// that divide rounding errors by each other are compared with the greatest of |A| and |x| instead. NaN where an
-  /// element is, and where a product overflows.
+  /// |b - A x| / (|A| |x| + |b|). If none of these is above `enough`, it is `enough` for each column. Else those of
+  /// rows that divide rounding errors by each other are compared with the greatest of |A| and |x| instead. NaN where
+  /// an element is, and where a product overflows.
   const double* at_solution(const double* x, const double* b, double enough) {
     double *r = b_minus_ax_.data(), *scale = scale_.data();
     const std::int64_t columns = of_.columns;

@@ -266,11 +266,12 @@ TEST_F(Targets, ExamplesAreThreadsInPtx) {
   EXPECT_EQ(kernel.find(".local"), std::string::npos) << "values of a short function stand in memory";
   EXPECT_NE(function.find("function(\n"), std::string::npos);
   EXPECT_EQ(function.find(".entry"), std::string::npos);
-  EXPECT_NE(exports_.header("kernel").find("__global__ void kernel(int64_t s0, const float *argument_0 /* f32[s0,7] */, "
-                                           "float *result /* f32[s0,7] */, int *failed);"),
+  const std::string of_kernel = exports_.header("kernel"), of_function = exports_.header("function");
+  EXPECT_NE(of_kernel.find("__global__ void kernel(int64_t s0, const float *argument_0 /* f32[s0,7] */, "
+                           "float *result /* f32[s0,7] */, int *failed);"),
             std::string::npos);
-  EXPECT_NE(exports_.header("function").find("__device__ int function(const float *argument_0 /* f32[7] */, float "
-                                             "*result /* f32[7] */);"),
+  EXPECT_NE(of_function.find("__device__ int function(const float *argument_0 /* f32[7] */, "
+                             "float *result /* f32[7] */);"),
             std::string::npos);
 }
 /// Accesses at addresses that are no multiple of their size fail there.
