@@ -10,6 +10,7 @@
 #include "ricci/primitive/raise.h"
 #include "ricci/transforms.h"
 #include "sparse/propagation.h"
+#include "sparse/tangent_program.h"
 
 namespace ricci::sparse {
 namespace {
@@ -31,6 +32,11 @@ void require_size(const char* call, const char* what, const Tensor& x, std::int6
                     "; find the pattern of this function at arguments of these shapes");
 }
 
+void require_result(const Tensor& y, std::int64_t rows) {
+  require_real("jacobian", "result", type_of(y));
+  require_size("jacobian", "result", y, rows);
+}
+
 Sparse by_colors(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
   const Sparsity& sparsity = coloring.sparsity();
   std::vector<Tensor> products;
@@ -38,17 +44,17 @@ Sparse by_colors(const VectorFunction& f, const Tensor& x, const Coloring& color
     const auto along = [&](const Tensor& direction) { return jvp(f, x, direction, where).second; };
     const Tensor seeds = directions(coloring.column_colors(), coloring.color_of_column(), x.dtype());
     products.push_back(vmap(along)(seeds));  // [colors, rows]
-    require_size("jacobian", "result", products[0][0], sparsity.rows());
+    require_result(products[0][0], sparsity.rows());
   }
   if (coloring.row_colors() > 0) {
     const auto [y, pullback] = vjp<VectorFunction, Tensor>(f, x, where);
-    require_size("jacobian", "result", y, sparsity.rows());
+    require_result(y, sparsity.rows());
     const Tensor seeds = directions(coloring.row_colors(), coloring.color_of_row(), y.dtype());
     products.push_back(vmap(pullback)(seeds));  // [colors, columns]
   }
   if (products.empty()) {
     const Tensor y = f(x);
-    require_size("jacobian", "result", y, sparsity.rows());
+    require_result(y, sparsity.rows());
     return {sparsity, zeros({0}, y.dtype())};
   }
   for (Tensor& product : products) product = flatten(product, 0, -1);
@@ -76,10 +82,12 @@ Tensor run_again(const Program& recorded, const Tensor& x) {
 }  // namespace
 
 Sparse jacobian_of(const VectorFunction& f, const Tensor& x, const Coloring& coloring, where_t where) {
+  require_real("jacobian", "argument", type_of(x));
   require_size("jacobian", "argument", x, coloring.sparsity().columns());
   if (!recorder_of_everything()) return by_colors(f, x, coloring, where);
   // What is found out here is found once, and kept with the program. f runs once; its recording can run again.
   const Program recorded = runs::trace(call::any_function<Tensor, Tensor>(f), call::any_list(Tensor(x)), where);
+  require_real("jacobian", "result", recorded.body().types[static_cast<std::size_t>(recorded.body().outputs[0])]);
   const auto again = [&](const Tensor& v) { return run_again(recorded, v); };
   if (is_plain(recorded))
     if (auto values = propagated(again, x, coloring, where)) return {coloring.sparsity(), std::move(*values)};

@@ -84,6 +84,9 @@ Sparse combined(const char* call, const Sparse& a, const Sparse& b, const Combin
 
 Sparse Sparse::of_coordinates(const Tensor& rows, const Tensor& columns, const Tensor& values, std::int64_t row_count,
                               std::int64_t column_count) {
+  for (const Tensor& places : {rows, columns})
+    if (!is_integral(places.dtype()) || places.dtype() == DType::boolean)
+      raise<TypeError>("Sparse::of_coordinates: places are " + to_string(type_of(places)) + "; pass whole numbers");
   const Numbers i = rows.to_vector<std::int64_t>(), j = columns.to_vector<std::int64_t>();
   const std::int64_t count = values.dim() == 0 ? -1 : values.size(-1);
   if (i.size() != j.size() || std::ssize(i) != count)

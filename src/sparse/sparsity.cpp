@@ -164,6 +164,7 @@ ValueRef values_at_hand(const char* name, const Tensor& x) {
 }  // namespace
 
 Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x, where_t where, Holds holds) {
+  require_real(name, "argument", type_of(x));
   const std::int64_t columns = type_of(x).shape.numel().host();
   if (columns > INT32_MAX - 1)
     raise<ValueError>("jacobian_sparsity: the argument has " + std::to_string(columns) +
@@ -174,6 +175,7 @@ Sparsity sparsity_of(const char* name, const VectorFunction& f, const Tensor& x,
   if (holds == Holds::at_point) inputs[0].number = values_at_hand(name, x);
   for (std::int64_t i = 0; i < columns; ++i) inputs[1].of.push_back(ElementSets::single(i));
   const Dependence found = std::move(dependences_of(program, std::move(inputs), sets)[0]);
+  require_real(name, "result", found.type);
   const std::int64_t rows = found.type.shape.numel().raw();
   std::vector<std::int64_t> crow{0}, col;
   crow.reserve(at(rows + 1));

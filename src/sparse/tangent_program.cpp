@@ -3,6 +3,7 @@
 
 #include "program/program.h"
 #include "ricci/ops.h"
+#include "ricci/primitive/raise.h"
 #include "ricci/transforms.h"
 
 namespace ricci::sparse {
@@ -21,6 +22,12 @@ Program tangent_program(const char* name, const VectorFunction& f, const Tensor&
   const auto& symbols = program.body().symbols;
   if (!symbols) return program;
   return program.in_call(std::make_shared<const CallSizes>(symbols, std::vector<Size>{columns, columns}));
+}
+
+void require_real(const char* name, const char* what, const Type& type) {
+  if (is_complex(type.dtype))
+    raise<TypeError>(std::string(name) + ": the " + what + " is " + to_string(type) +
+                     "; sparse derivatives are those of real functions: pass real and imaginary parts apart");
 }
 
 }  // namespace ricci::sparse

@@ -342,6 +342,31 @@ TEST(SparseDerivatives, OfOneArgumentThatIsATupleOrAPair) {
   expect_equal(rc::hessian(loss, stars)(Pair{x, y}).to_dense(), dense_second);
 }
 
+TEST(SparseDerivatives, RefuseComplexArgumentsAndResults) {
+  const auto square = [](const Tensor& x) { return x * x; };
+  const auto turned = [](const Tensor& x) { return x * std::complex<double>(0, 1); };
+  const Tensor complex = rc::to(point(), rc::complex128);
+  const auto refused = [](const std::string& call, const char* what) {
+    return call + ": the " + what +
+           " is c128[7]; sparse derivatives are those of real functions: pass real and imaginary parts apart";
+  };
+  const char* const pattern = "jacobian_sparsity";
+  expect_error<rc::TypeError>([&] { rc::jacobian_sparsity(square, complex); }, refused(pattern, "argument"));
+  expect_error<rc::TypeError>([&] { rc::jacobian_sparsity(turned, point()); }, refused(pattern, "result"));
+  for (const ColorMode mode : {ColorMode::columns, ColorMode::rows}) {
+    const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(square, point()), {.mode = mode});
+    for (const bool compiles : {false, true}) {
+      const auto of = [&](const auto& f, const Tensor& x) {
+        return [=] { compiles ? rc::compile(rc::jacobian(f, coloring))(x) : rc::jacobian(f, coloring)(x); };
+      };
+      EXPECT_THROW(of(square, complex)(), rc::TypeError);
+      EXPECT_THROW(of(turned, point())(), rc::TypeError);
+    }
+    expect_error<rc::TypeError>([&] { rc::jacobian(square, coloring)(complex); }, refused("jacobian", "argument"));
+    expect_error<rc::TypeError>([&] { rc::jacobian(turned, coloring)(point()); }, refused("jacobian", "result"));
+  }
+}
+
 TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
   const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(stencil, point()), {.mode = ColorMode::columns});
   expect_error<rc::ValueError>([&] { rc::jacobian(stencil, coloring)(rc::ones({3})); },

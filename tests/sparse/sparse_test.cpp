@@ -107,6 +107,8 @@ TEST(Sparse, OfCoordinatesAddsWhatStandsAtOnePlace) {
       [] { Sparse::of_coordinates(rc::tensor({0}), rc::tensor({0, 1}), rc::ones({1}), 3, 2); },
       "Sparse::of_coordinates: 1 rows, 2 columns and values f32[1]; the last axis of each must "
       "be as long");
+  expect_error<rc::TypeError>([] { Sparse::of_coordinates(rc::tensor({0.7}), rc::tensor({0}), rc::ones({1}), 3, 2); },
+                              "Sparse::of_coordinates: places are f32[1]; pass whole numbers");
 }
 
 TEST(Sparse, PrintsAndRefuses) {

@@ -52,8 +52,8 @@ struct SparseHessian {
 /// mapped. In a function that is compiled or traced, each value carries its own nonzeros instead, if f is made of
 /// elementwise operations, views, moves and additions at places that f itself makes of numbers, sums and products by
 /// what is no derivative, and if these nonzeros are fewer numbers than the colors' derivatives. A function like any
-/// other: it maps, differentiates, compiles. Errors as of jvp and vjp; ValueError where sizes are not those of the
-/// pattern.
+/// other: it maps, differentiates, compiles. Errors as of jvp and vjp; TypeError for complex arguments or results,
+/// ValueError where sizes are not those of the pattern.
 ///   auto coloring = rc::color(rc::jacobian_sparsity(f, x));
 ///   rc::Sparse j = rc::jacobian(f, coloring)(x);
 template <int... I, class F>

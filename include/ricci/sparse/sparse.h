@@ -14,7 +14,8 @@ struct Sparse {
   Tensor values;
 
   /// The matrix with nonzeros at pairs of places, in any order; those at one place are added. `rows` and `columns` are
-  /// i64[count], `values` is [batch…, count]. IndexError for a place outside, ValueError for lists of other lengths.
+  /// i64[count], `values` is [batch…, count]. IndexError for a place outside, TypeError for places that are no whole
+  /// numbers, ValueError for lists of other lengths.
   static Sparse of_coordinates(const Tensor& rows, const Tensor& columns, const Tensor& values, std::int64_t row_count,
                                std::int64_t column_count);
   /// The elements of [batch…, rows, columns] at the places of the pattern.

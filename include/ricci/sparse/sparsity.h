@@ -157,7 +157,8 @@ struct PatternOf {
 /// columns those of the argument, both in the order of `ravel`. The pattern holds for every value of that argument; of
 /// the other arguments and of captured tensors the values at hand may choose the places that f reads. f is written down
 /// as a program, as by `trace`, with its derivative. The sets of elements that each element depends on pass through
-/// this program. Errors as of jvp and trace; ValueError where these sets take more than 8 GB.
+/// this program. Errors as of jvp and trace; TypeError for complex arguments or results,
+/// ValueError where these sets take more than 8 GB.
 ///   rc::Sparsity pattern = rc::jacobian_sparsity([](Tensor x) { return x * x.roll(1, 0); }, rc::ones({6}));
 /// Behind f may stand `rc::argnums<1>`, for another argument, or `rc::argnums<0, 2>`, for the elements of one after
 /// those of the other; and `rc::at_point`: the pattern holds for the arguments at hand alone. TransformError where they
