@@ -22,8 +22,8 @@ namespace ricci::compiled {
 namespace {
 
 /// How the function gets arguments, results and the workspace: each as a parameter of its own, or in lists, followed by
-/// what steps of the library are given. A function for NVIDIA's processors has its workspace on its own stack, which is
-/// memory of each thread. Where it is a kernel, its last parameter is the place where a thread notes that it failed.
+/// what steps of the library are given. Without a workspace as a parameter, as on NVIDIA's processors, the workspace is
+/// on the stack, which each thread has. A kernel has a last parameter: the place where a thread notes a failure.
 enum class Parameters { one_by_one, in_lists, without_workspace };
 
 class PlanFunction {

@@ -65,8 +65,8 @@ std::string link_libdevice(llvm::Module& module, const std::string& function) {
   return {};
 }
 
-/// Each function that is called at one place stands there, so that the lists of arrays that it got are no memory. Long
-/// code stays as it is, cut into blocks: one block of all of it takes LLVM minutes.
+/// The code of a function that is called at one place stands at that place. So the lists of arrays that the function
+/// took as arguments need no memory. Long code stays cut into blocks: LLVM takes minutes for one long block.
 void join_functions(llvm::Module& module) {
   constexpr unsigned few = 4000;
   if (module.getInstructionCount() > few) return;

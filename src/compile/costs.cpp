@@ -59,7 +59,7 @@ bool is_elementary(const Formula::Step& step) {
 }
 
 double nanoseconds_in_library(const Program& program, const Equation& e) {
-  // Measured on a Zen 5, where values lie in the second cache: so much is done in a nanosecond. An elementary function
+  // Measured on a Zen 4, where values lie in the second cache: so much is done in a nanosecond. An elementary function
   // is some 20 operations, and what does not tell its operations, as softmax, has more of an element.
   constexpr double of_call = 250, of_view = 100, bytes = 64, operations_of_function = 20, unknown_operations = 40;
   const double operations = this_machine().register_bytes, flops_of_product = 0.6 * operations;

@@ -551,8 +551,7 @@ class Run {
       const auto source = [](const std::vector<AxisOfLanes>& axes, const std::vector<ElementSource>& all,
                              const AxisOfLanes& axis, std::int64_t fixed,
                              std::int64_t lane) -> std::array<std::int64_t, 3> {
-        const ElementSource s =
-            all[at(fixed / axis.stride * axis.stride * axis.lanes + lane * axis.stride + fixed % axis.stride)];
+        const ElementSource s = all[place_of(axis, fixed, lane)];
         if (s.operand < 0) return {-1, 0, 0};
         const AxisOfLanes& x = axes[at(s.operand)];
         const std::int64_t in_lane = s.element / (x.stride * x.lanes) * x.stride + s.element % x.stride;

@@ -393,8 +393,9 @@ class Grouping {
   }
   /// Whether anything in groups lies along the lanes: [205] may be the argument alone, and [40,5] what is computed.
   bool uses_lanes() const {
+    if (!options_.lanes.is_given()) return false;
     for (std::size_t i = 0; i < apart_.size(); ++i)
-      if (!apart_[i] && has_lanes_[i]) return options_.lanes.is_given();
+      if (!apart_[i] && has_lanes_[i]) return true;
     return false;
   }
   std::size_t work_left() const { return options_.work_left ? *options_.work_left : SIZE_MAX; }
@@ -445,7 +446,7 @@ class Grouping {
     };
     for (const OpenSize& lanes : all) try_lanes(lanes, {});
     is_used = most < 0 || chosen.lanes.number == 0 || some_along_lanes(chosen);
-    // Examples may be so few that all of them fit into one lane. So does what is computed from a table that is read.
+    // All may fit into one lane: few examples, or what is computed from a table, of which only single places are read.
     const auto is_large = [&](const OpenSize& size) {
       return size.unknown || size.number > options_.most_unrolled_number;
     };

@@ -18,7 +18,6 @@ std::vector<std::int64_t> whole_numbers(const Value& number) {
 
 }  // namespace
 
-
 std::optional<Shown> shown_by(Op op, const Type& operand) {
   Type type = operand;
   Strides strides = contiguous_strides(type.shape);
