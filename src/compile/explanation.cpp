@@ -13,7 +13,6 @@
 #include "compile/costs.h"
 #include "compile/lane_steps.h"
 #include "compile/program_plan.h"
-#include "custom/call.h"
 #include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/running.h"
@@ -117,8 +116,8 @@ std::string share_of_limit(const ExplainedStep& step) {
 void add_rows(std::vector<Row>& rows, const ExplainedStep& step, double total, std::size_t depth) {
   const std::string times = depth == 0 ? "" : std::string(2 * depth, ' ') + std::to_string(step.runs) + " x ";
   rows.push_back({digits(step.seconds * 1e6, ""), share(step.seconds, total),
-                  step.operations ? digits(*step.operations, "") : "-", digits(step.bytes, ""),
-                  share_of_limit(step), times + step.text});
+                  step.operations ? digits(*step.operations, "") : "-", digits(step.bytes, ""), share_of_limit(step),
+                  times + step.text});
   for (const ExplainedStep& inner : step.inside) add_rows(rows, inner, total, depth + 1);
 }
 
@@ -160,7 +159,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
     step.text += ", " + std::to_string(apart.most_runs() - unanswered) + " turns";
   };
   const WatchedPrograms watching(&time);
-  function::run_call(program, inputs);
+  run_program(program, inputs);
   return all;
 }
 
@@ -170,7 +169,7 @@ Explanation ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
   const std::optional<Program> at_sizes = native ? native->make_program_at(sizes) : std::nullopt;
   const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
   const PrintsNothing quiet(true);
-  function::run_call(at_call, inputs);  // so that memory is there, as in later calls
+  run_program(at_call, inputs);  // so that memory is there, as in later calls
   std::deque<Timed> steps;
   double total = 0;
   run_program(at_call, inputs, [&](const Equation& e, const Tensors&, const std::function<void()>& run) {

@@ -55,11 +55,17 @@ struct Signature {
  private:
   void add(const Tensor& leaf) {
     if (!leaf.defined()) return words.push_back(-1);
-    const Type& type = value_of(leaf)->type;
-    const bool is_row_major = type.rank() < 2 || layout_of(leaf).is_row_major();  // a function may ask
+    const Value& value = *value_of(leaf);
+    const Type& type = value.type;
+    const bool is_row_major = type.rank() < 2 || lies_row_major(leaf, value);  // a function may ask
     words.push_back(static_cast<std::int64_t>(type.dtype) << 32 | static_cast<std::int64_t>(type.rank()) << 2 |
                     static_cast<std::int64_t>(is_row_major) << 1 | static_cast<std::int64_t>(type.weak));
     for (const Size size : type.shape) sizes.push_back(size);
+  }
+  static bool lies_row_major(const Tensor& leaf, const Value& value) {
+    const bool lies_as_seen = value.kind == ValueKind::array && !this_thread.innermost;
+    return lies_as_seen ? is_contiguous(value.type.shape, static_cast<const Array&>(value).strides)
+                        : layout_of(leaf).is_row_major();
   }
 };
 
@@ -196,7 +202,7 @@ struct CallRun::State {
   // Of an export for any number of examples: by leaf of the arguments, whether it has them along its first axis.
   std::vector<bool> has_examples;
   std::string target;              // of an export
-  std::unique_ptr<Making> making;          // null: there is a recording, which is not checked
+  std::unique_ptr<Making> making;  // null: there is a recording, which is not checked
 
   static void* operator new(std::size_t bytes) { return pool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) { pool::release(memory, bytes); }
@@ -371,7 +377,7 @@ CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& ar
     : state_(new State(function, arguments, type)) {
   State& s = *state_;
   s.target = to_export.target;
-  if (to_export.open == Dims(none)) s.find(arguments, values);
+  if (to_export.open.leaf && !to_export.open.dim) s.find(arguments, values);
   else s.open_examples(arguments, to_export.open);
   if (!records()) return;
   require_values_with_equality(arguments, values, function->where);
@@ -559,18 +565,23 @@ void CallRun::export_to(const std::string& path, const tree::Walk& arguments, co
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (recording.defined[i]) add(names.results, "result " + tree::leaf_path(result, i));
   for (const std::size_t i : recording.written) add(names.results, "written " + tree::argument_name(arguments, i));
-  export_program(s.program(), recording.captured, names, s.is_for_any_examples(), s.target, path,
-                 s.function->where);
+  export_program(s.program(), recording.captured, names, s.is_for_any_examples(), s.target, path, s.function->where);
 }
 
 // ── calls from C++ ──
 
 namespace {
 
+/// Made once, as each call asks.
+const ExportOptions& no_export() {
+  static const ExportOptions none;
+  return none;
+}
+
 /// Records the function where there is no plan yet; then `use(run, arguments, result)` with the result of the first
 /// call, without its tensors.
 template <class Use>
-auto with_plan(const Called& called, const Use& use, const ExportOptions& to_export = {}) {
+auto with_plan(const Called& called, const Use& use, const ExportOptions& to_export = no_export()) {
   const tree::Walk arguments = tree::walk_of(called.arguments);
   CallRun run(called.function, arguments, tree::values_of(called.arguments), called.type, to_export);
   if (run.records()) {

@@ -21,12 +21,12 @@
 #include "compile/nests.h"
 #include "compile/switches.h"
 #include "control/checks.h"
-#include "custom/call.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
 #include "ops/debug.h"
 #include "primitive/eager.h"
 #include "program/called_program.h"
+#include "program/running.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
@@ -130,7 +130,7 @@ class NativeFunction {
     const std::int64_t lines_before = this_thread.lines_so_far;
     if (call_code(inputs, results)) return results;
     const LeavesOutLines printed(this_thread.lines_so_far - lines_before);
-    return function::run_call(program_, {inputs.data(), inputs.size()});
+    return run_program(program_, {inputs.data(), inputs.size()});
   }
 
  private:
@@ -361,49 +361,51 @@ std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, con
 
 bool NativeFunctions::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs,
                           Tensors& results) {
-  const Plan plan = plan_of(sizes);
+  const std::shared_ptr<const Plan> plan = plan_of(sizes);
   const RunsEquation at_sizes(nullptr, sizes_of_run(sizes.get()));  // in which the plan's are numbers
-  if (plan.function) results = plan.function->results_of(inputs);
-  else if (plan.program) results = function::run_call(*plan.program, inputs);
-  return plan.function || plan.program;
+  if (plan->function) results = plan->function->results_of(inputs);
+  else if (plan->program) results = run_program(*plan->program, inputs);
+  return plan->function || plan->program;
 }
 
 void NativeFunctions::prepare(const std::shared_ptr<const CallSizes>& sizes) {
   plan_of(sizes, 2);  // some sizes get code at their second call
 }
 
-NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls) {
+std::shared_ptr<const NativeFunctions::Plan> NativeFunctions::plan_of(const std::shared_ptr<const CallSizes>& sizes,
+                                                                      std::int64_t calls) {
   const std::span<const Size> now = sizes ? sizes->inputs() : std::span<const Size>();
-  if (std::ranges::any_of(now, &Size::is_symbol) || (now.empty() && calls == 0)) return {};
+  if (std::ranges::any_of(now, &Size::is_symbol) || (now.empty() && calls == 0)) return std::make_shared<const Plan>();
   bool makes = false, seeks_kernels = false;
-  Plan plan;
+  std::shared_ptr<const Plan> known_plan;
   {
     const std::lock_guard lock(mutex_);
     Known& known = find(now);
     known.last_use = ++calls_;
-    plan = known.plan;
+    known_plan = known.plan;
     // Sizes that come once are not worth code of their own, except for loops.
     const bool is_first = known.times_made == 0 && (now.empty() || (has_turns_ && made_ < most_made));
     makes = calls > 0 && !known.is_made && (is_first || (known.calls += calls) >= known.calls_before_made);
     seeks_kernels = !now.empty() && !known.has_sought_kernels && sizes_sought_ < most_sought;
   }
-  if (seeks_kernels) plan = with_kernels(sizes);
+  if (!makes && !seeks_kernels) return known_plan;
+  Plan plan = seeks_kernels ? with_kernels(sizes) : *known_plan;
   if (makes) plan.function = function_at(plan.in_call ? *plan.in_call : program_.in_call(sizes));
-  if (!makes && !seeks_kernels) return plan;
   // Of threads that made the same at once, all get what the first one made.
   const std::lock_guard lock(mutex_);
   Known& known = find(now);
+  Plan next = *known.plan;
   if (seeks_kernels && !known.has_sought_kernels) {
     known.has_sought_kernels = true;
-    if (sizes_sought_++ < most_sought) known.plan.in_call = plan.in_call, known.plan.program = plan.program;
+    if (sizes_sought_++ < most_sought) next.in_call = plan.in_call, next.program = plan.program;
   }
-  const bool fits = plan.program.has_value() == known.plan.program.has_value();  // the function is of the same program
+  const bool fits = plan.program.has_value() == next.program.has_value();  // the function is of the same program
   if (makes && fits && !known.is_made) {
     if (made_ == most_made) forget_one();
     ++made_, ++known.times_made;
-    known.plan.function = plan.function, known.is_made = true;
+    next.function = plan.function, known.is_made = true;
   }
-  return known.plan;
+  return known.plan = std::make_shared<const Plan>(std::move(next));
 }
 
 namespace {
@@ -448,7 +450,7 @@ NativeFunctions::Known& NativeFunctions::find(std::span<const Size> sizes) {
   const auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, sizes); });
   if (known != known_.end()) return *known;
   if (known_.size() == most_known) {
-    const auto last_use = [](const Known& k) { return k.is_made || k.plan.program ? UINT64_MAX : k.last_use; };
+    const auto last_use = [](const Known& k) { return k.is_made || k.plan->program ? UINT64_MAX : k.last_use; };
     known_.erase(std::ranges::min_element(known_, {}, last_use));
   }
   known_.push_back({.sizes = {sizes.begin(), sizes.end()}});
@@ -460,7 +462,10 @@ NativeFunctions::Known& NativeFunctions::find(std::span<const Size> sizes) {
 void NativeFunctions::forget_one() {
   const auto last_use = [](const Known& k) { return k.is_made ? k.last_use : UINT64_MAX; };
   Known& known = *std::ranges::min_element(known_, {}, last_use);
-  known.plan.function = nullptr, known.is_made = false, known.calls = 0;
+  Plan without = *known.plan;
+  without.function = nullptr;
+  known.plan = std::make_shared<const Plan>(std::move(without));
+  known.is_made = false, known.calls = 0;
   known.calls_before_made *= 16;
   --made_;
 }

@@ -36,10 +36,10 @@ class NativeFunctions {
   /// The program with kernels for these sizes, which are written into it, made where a call would make it; none: what
   /// serves all sizes runs.
   std::optional<Program> make_program_at(const std::shared_ptr<const CallSizes>& sizes) {
-    return plan_of(sizes, 0).program;
+    return plan_of(sizes, 0)->program;
   }
   /// Whether calls with these sizes run one function, as far as it was made.
-  bool has_function_at(const std::shared_ptr<const CallSizes>& sizes) { return plan_of(sizes, 0).function != nullptr; }
+  bool has_function_at(const std::shared_ptr<const CallSizes>& sizes) { return plan_of(sizes, 0)->function != nullptr; }
 
  private:
   struct Plan {
@@ -53,13 +53,13 @@ class NativeFunctions {
     std::int64_t calls = 0, calls_before_made = 2;
     int times_made = 0;
     bool has_sought_kernels = false, is_made = false;  // is_made: the function, if there can be one
-    Plan plan = {};
+    std::shared_ptr<const Plan> plan = std::make_shared<const Plan>();
   };
   static constexpr int most_made = 8;
   /// The first sizes that come get kernels of their own, if these gain. What runs for some sizes never changes: their
   /// results would.
   static constexpr int most_sought = 8;
-  Plan plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls = 1);
+  std::shared_ptr<const Plan> plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls = 1);
   Plan with_kernels(const std::shared_ptr<const CallSizes>& sizes) const;
   std::shared_ptr<const NativeFunction> function_at(const Program& program) const;
   // Requires: the mutex is held.

@@ -79,8 +79,7 @@ struct Movement {
 };
 
 /// By result. Empty: the program throws for those operands.
-std::vector<Movement> movements(const Program& program, std::span<const Tensor> inputs,
-                                const std::vector<Tensor>& from) {
+std::vector<Movement> movements(const Program& program, std::span<const Tensor> inputs, const Tensors& from) {
   constexpr int units = 4;
   bool rounds = false;
   std::vector<bool> is_rounded(program.body().types.size());  // by variable: a sum is in it
@@ -100,7 +99,7 @@ std::vector<Movement> movements(const Program& program, std::span<const Tensor> 
     run();
   };
   std::vector<Movement> all(from.size());
-  std::vector<Tensor> moved;
+  Tensors moved;
   try {
     moved = run_program(program, inputs, nudge);
   } catch (const Error&) { return {}; }
@@ -148,8 +147,7 @@ bool are_same_integers(const Tensor& a, const Tensor& b) {
 /// The largest of those that rounding does not explain; of size 0: there is none. An element that is NaN, or of a sum
 /// that overflows, is no reason: zeros of differentiation stay zeros beside infinities in a plan, and where a sum
 /// overflows is a matter of its order.
-Difference largest_difference(const Tensors& found, const std::vector<Tensor>& expected,
-                              const std::vector<Movement>& moved) {
+Difference largest_difference(const Tensors& found, const Tensors& expected, const std::vector<Movement>& moved) {
   Difference largest;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (is_integral(expected[i].dtype()) && are_same_integers(found[i], expected[i])) continue;
@@ -178,7 +176,7 @@ Tensors checked(const std::function<Tensors()>& plan, const Program& program, st
   const With<&ThreadContext::sets_plans_aside> programs_alone(true);
   const PrintsNothing again(true);
   const auto unchanged = [](const Equation&, Tensors&, const std::function<void()>& run) { run(); };
-  std::vector<Tensor> expected;
+  Tensors expected;
   {
     const RepeatedDraws repeated(draws);
     expected = run_program(program, inputs, unchanged);

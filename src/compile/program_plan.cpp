@@ -14,7 +14,9 @@
 #include "primitive/interpreter.h"
 #include "program/called_program.h"
 #include "program/inlining.h"
+#include "program/running.h"
 #include "ricci/compile.h"
+#include "ricci/interruption.h"
 
 namespace ricci::compiled {
 
@@ -31,12 +33,44 @@ std::shared_ptr<const ProgramPlan> finished_at(const std::shared_ptr<const CallS
   return program ? std::make_shared<const ProgramPlan>(ProgramPlan{.program = *program, .table = nullptr}) : made;
 }
 
+std::optional<OneOperation> OneOperation::of(const Program& program) {
+  const ProgramBody& body = program.body();
+  if (body.equations.size() != 1 || body.symbols || !body.captures.empty()) return std::nullopt;
+  const Equation& e = body.equations[0];
+  const Rules& rules = *e.rules;
+  const bool gives_results_alone =
+      rules.kind != Kind::custom && rules.effect == Effect::no_effect && !rules.is_view && !rules.home && !rules.draws;
+  if (!gives_results_alone || !std::ranges::equal(e.outputs, body.outputs)) return std::nullopt;
+  OneOperation one(program);
+  for (const Variable v : e.inputs) {
+    const auto input = std::ranges::find(body.inputs, v);
+    const auto number = std::ranges::find(body.constants, v, &Constant::variable);
+    const bool is_input = input != body.inputs.end();
+    one.inputs_.push_back(is_input ? static_cast<int>(input - body.inputs.begin()) : -1);
+    one.numbers_.push_back(is_input ? Tensor() : make_tensor(number->value, 0));
+  }
+  return one;
+}
+
+Tensors OneOperation::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+  allow_interruption();
+  const Equation& e = program_.body().equations[0];
+  Tensors operands;
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    operands.push_back(inputs_[k] < 0 ? numbers_[k] : inputs[static_cast<std::size_t>(inputs_[k])]);
+  const RunsEquation runs(e.origin, sizes_of_run(sizes.get()));
+  const OwnedParameters parameters = parameters_in_call(e, sizes);
+  return apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+}
+
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const ProgramPlan& now = later && later->if_made() ? *later->if_made() : *this;
+  const bool is_outermost = !this_thread.innermost;
+  if (is_outermost && now.operation && !this_thread.watches) return now.operation->run(sizes, inputs);
   Tensors results;
-  const bool is_done = !this_thread.innermost && ((now.kernel && now.kernel->run(inputs, results)) ||
-                                                  (now.native && now.native->run(sizes, inputs, results)));
-  if (!is_done) results = function::run_call(now.program.in_call(sizes), inputs);
+  const bool is_done = is_outermost && ((now.kernel && now.kernel->run(inputs, results)) ||
+                                        (now.native && now.native->run(sizes, inputs, results)));
+  if (!is_done) results = run_program(now.program.in_call(sizes), inputs);
   return results;
 }
 
@@ -77,6 +111,7 @@ std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program, const 
                    .table = table,
                    .kernel = OneKernel::of(own),
                    .native = NativeFunctions::of(own, copy_of(program))};
+  if (!plan.kernel && !plan.native) plan.operation = OneOperation::of(own);
   // Sizes that have kernels of their own do without the others, whose code is made where another size comes. In the
   // background there is time for both, and `prepare` makes these kernels.
   const bool has_own_kernels = !is_dropped && plan.native && plan.native->make_program_at(call);
@@ -125,7 +160,7 @@ struct CompiledCall {
   /// One that is checked runs its own plan.
   CalledProgram called() const { return {options.checked_at ? nullptr : &f}; }
   Tensors call(std::span<const Tensor> inputs) const {
-    if (this_thread.sets_plans_aside) return function::run_call(f, inputs);
+    if (this_thread.sets_plans_aside) return run_program(f, inputs);
     const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };
     if (!options.checked_at || this_thread.innermost) return run();
     const auto name_of = [](std::size_t i) {
@@ -161,7 +196,7 @@ struct CompiledCall {
 Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options) {
   const bool is_recorded = this_thread.recordings_of_programs > 0;
   if ((this_thread.innermost && draws(program)) || (is_recorded && prints(program)))
-    return function::run_call(program, inputs);
+    return run_program(program, inputs);
   return ricci::apply(CompiledCall{program, options}, inputs);
 }
 

@@ -32,11 +32,27 @@ struct PlanOptions {
 
 class LaterPlan;
 
+/// A program that is one operation of the library: it runs without variables, operand lists and checks of arguments.
+class OneOperation {
+ public:
+  /// None where the program is more, or the operation does more than give results of its own.
+  static std::optional<OneOperation> of(const Program& program);
+  /// Requires: it runs outside transforms, and the inputs have the types of the program's.
+  Tensors run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
+
+ private:
+  explicit OneOperation(const Program& program) : program_(program) {}
+  Program program_;
+  SmallVector<int, 4> inputs_;  // by operand: which input of the program; -1: a number
+  Tensors numbers_;             // by operand, where it is one
+};
+
 /// Steps in order. A step is an equation.
 struct ProgramPlan {
   Program program;                           // simplified; its sizes are those of a call
   std::shared_ptr<const SymbolTable> table;  // of its symbols; null: there are none
   std::optional<OneKernel> kernel = {};
+  std::optional<OneOperation> operation = {};    // where there is neither a kernel nor a function
   std::shared_ptr<NativeFunctions> native = {};  // where the kernel does not run, too
   std::shared_ptr<LaterPlan> later = {};         // which a thread makes; runs instead of this one once it is there
 

@@ -115,11 +115,6 @@ Types type_of_call(const Program& f, const Types& inputs) {
   return output_types(f);
 }
 
-Tensors run_call(const Program& f, std::span<const Tensor> inputs) {
-  const std::vector<Tensor> outputs = f(inputs);
-  return {outputs.begin(), outputs.end()};
-}
-
 Pushed push_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs,
                  std::span<const Tensor> tangents) {
   const Flags active = defined_among(tangents);

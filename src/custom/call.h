@@ -14,7 +14,6 @@ using ApplyCall = std::function<Tensors(const Program& f, std::span<const Tensor
 
 /// Throws IndexError unless there are as many operands as the program has inputs.
 Types type_of_call(const Program& f, const Types& inputs);
-Tensors run_call(const Program& f, std::span<const Tensor> inputs);
 /// A call of the program with its tangents.
 Pushed push_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs,
                  std::span<const Tensor> tangents);

@@ -339,6 +339,7 @@ Tensor shown_through(std::span<const Op> views, Tensor base) {
 
 Tensor without_switched_off(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
+  if (value->level == 0) return tensor;
   ValueRef left = read_whole(tensor, value, op);
   return left.get() == value.get() ? tensor : wrap(std::move(left));
 }

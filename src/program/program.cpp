@@ -180,7 +180,7 @@ namespace {
 
 /// One run of a program. `step(e, operands, compute)` calls `compute()`, which computes the equation.
 template <class Step>
-std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
+Tensors run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
   allow_interruption();
   const ProgramBody& body = program.body();
   const NumberedBranches numbered(body);
@@ -207,7 +207,7 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
       for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
     });
   }
-  std::vector<Tensor> outputs;
+  Tensors outputs;
   for (Variable v : body.outputs) outputs.push_back(in_own_cell(variables.use(v)));
   return outputs;
 }
@@ -215,14 +215,19 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
 }  // namespace
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
-  if (const AroundAllEquations* const around = this_thread.watches) [[unlikely]]
-    return run(*this, inputs, [&](const Equation& e, Tensors& operands, const auto& compute) {
-      (*around)(*this, e, operands, compute);
-    });
-  return run(*this, inputs, [](const Equation&, const Tensors&, const auto& compute) { compute(); });
+  Tensors results = run_program(*this, inputs);
+  return {std::make_move_iterator(results.begin()), std::make_move_iterator(results.end())};
 }
 
-std::vector<Tensor> run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around) {
+Tensors run_program(const Program& program, std::span<const Tensor> inputs) {
+  if (const AroundAllEquations* const around = this_thread.watches) [[unlikely]]
+    return run(program, inputs, [&](const Equation& e, Tensors& operands, const auto& compute) {
+      (*around)(program, e, operands, compute);
+    });
+  return run(program, inputs, [](const Equation&, const Tensors&, const auto& compute) { compute(); });
+}
+
+Tensors run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around) {
   return run(program, inputs,
              [&](const Equation& e, Tensors& operands, const auto& compute) { around(e, operands, compute); });
 }

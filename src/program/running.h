@@ -1,4 +1,4 @@
-// A program run step by step, for whoever times its equations or changes what they read.
+// A program run: as a call of it, or step by step, for whoever times its equations or changes what they read.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace ricci {
 using AroundEquation = std::function<void(const Equation& e, Tensors& operands, const std::function<void()>& run)>;
 
 /// As calling the program.
-std::vector<Tensor> run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around);
+Tensors run_program(const Program& program, std::span<const Tensor> inputs);
+Tensors run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around);
 
 /// Around each equation of each program that is called: of the programs of loops and branches, too.
 struct AroundAllEquations

@@ -199,6 +199,31 @@ TEST(CompiledFunction, PrintsItsPlan) {
   EXPECT_NE(text.str().find("(a: f32[s0])"), std::string::npos) << text.str();
 }
 
+TEST(CompiledFunction, OfOneOperationGivesWhatThatGives) {
+  Tensor w = rc::full({4}, 2.);
+  const auto times_number = [](const Tensor& x) { return 3 / x; };
+  const auto times_captured = [w](const Tensor& x) { return x * w; };
+  const auto sorted = [](const Tensor& x) { return rc::sort(x); };
+  const auto repeated = [](const Tensor& x) { return x.repeat({2, x.size(0)}); };
+  const auto divided = rc::compile(times_number);
+  const auto scaled = rc::compile(times_captured);
+  const auto in_order = rc::compile(sorted);
+  const auto in_rows = rc::compile(repeated);
+  for (const std::int64_t n : {1, 4, 20, 21}) {
+    const Tensor x = rc::linspace(1, -2, n);
+    expect_equal(divided(x), times_number(x));
+    expect_equal(in_order(x).first, sorted(x).first);
+    expect_equal(in_order(x).second, sorted(x).second);
+    expect_equal(in_rows(x), repeated(x));
+    expect_equal(rc::vmap(divided)(x), times_number(x));
+  }
+  for (const double by : {2., 5.}) {
+    w.fill_(by);
+    expect_equal(scaled(rc::ones({4})), rc::full({4}, by));
+  }
+  EXPECT_THROW(rc::compile([](const Tensor& a) { return rc::cholesky(a); })(-rc::eye(3)), rc::Error);
+}
+
 // --- What comes from outside
 
 TEST(CompiledFunction, ReadsCapturedTensorsAnew) {
