@@ -14,6 +14,7 @@
 #include "primitive/custom.h"
 #include "primitive/writing.h"
 #include "program/edit.h"
+#include "program/structure.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -202,6 +203,7 @@ struct Undifferentiated {
   Undifferentiated lifted() const { return {}; }
   static std::vector<Sample<Undifferentiated>> samples() { return {{{}, {tensor({{1, 2, 3}, {4, 5, 6}})}}}; }
 };
+[[maybe_unused]] const bool is_a_copy = copies_operand<Undifferentiated>();
 
 }  // namespace
 

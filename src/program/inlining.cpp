@@ -8,6 +8,7 @@
 #include "program/called_program.h"
 #include "program/edit.h"
 #include "program/sample_sizes.h"
+#include "program/structure.h"
 
 namespace ricci {
 namespace {
@@ -25,11 +26,16 @@ const Program* called_by(const ProgramBody& body, const Equation& e) {
   return !called.symbols && std::ranges::equal(e.inputs, called.inputs, has_type_of) ? call.program : nullptr;
 }
 
-bool has_calls(const Program& program) {
+/// Whether it is its operand but for derivatives, as `detach x` is.
+bool only_cuts_derivatives(const Equation& e) {
+  return e.rules->locally_constant && Facts<CopiesOperand>::of(*e.rules);
+}
+
+bool has_more_than_runs(const Program& program) {
   const ProgramBody& body = program.body();
   return std::ranges::any_of(body.equations, [&](const Equation& e) {
-    bool has = called_by(body, e) != nullptr;
-    for_each_program(e.op(), [&](const Program& inner) { has = has || has_calls(inner); });
+    bool has = called_by(body, e) || only_cuts_derivatives(e);
+    for_each_program(e.op(), [&](const Program& inner) { has = has || has_more_than_runs(inner); });
     return has;
   });
 }
@@ -63,6 +69,10 @@ class Inlining {
  private:
   void add(Equation e) {
     for (Variable& v : e.inputs) v = same_as_[at(v)];
+    if (only_cuts_derivatives(e)) {
+      same_as_[at(e.outputs[0])] = e.inputs[0];
+      return;
+    }
     const Program* const called = called_by(to_, e);
     if (called && (all_fit_ || fits(*called))) return add_equations(e, called->body());
     if (!called && e.rules->kind == Kind::custom)
@@ -111,7 +121,7 @@ class Inlining {
 };
 
 Program inlined_up_to(const Program& program, std::size_t& left) {
-  if (!has_calls(program)) return program;
+  if (!has_more_than_runs(program)) return program;
   return Inlining(program.body(), left).result().in_call(program.shared_call_sizes());
 }
 

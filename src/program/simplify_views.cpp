@@ -67,7 +67,7 @@ bool Simplifier::sees_past_copy(Equation& e) {
   std::vector<Equation> views;  // from the last one to the first
   const Equation* made = maker(e.inputs[0]);
   for (; made && made->rules->is_view; made = maker(made->inputs[0])) views.push_back(*made);
-  if (!made || !Facts<CopiesOperand>::of(*made->rules)) return false;
+  if (!made || made->rules->locally_constant || !Facts<CopiesOperand>::of(*made->rules)) return false;
   Variable base = made->inputs[0];
   for (const Equation& view : std::views::reverse(views))
     base = added(view.rules, view.parameters, {base}, Type(type_of(view.outputs[0])));

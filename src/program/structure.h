@@ -42,7 +42,8 @@ bool joins_along_axis() {
   return Facts<JoinedAlong>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).axis; });
 }
 
-/// Of an operation that gives its operand once more, in memory of its own.
+/// Of an operation that gives its operand once more, in memory of its own. One that is locally constant cuts
+/// derivatives.
 ///   const bool is_a_copy = copies_operand<Clone>();
 struct CopiesOperand {
   using Function = bool (*)();

@@ -124,6 +124,25 @@ TEST(InlinedCalls, LeaveTheirEquationsInThePlan) {
   expect_inlined(rc::jacfwd(rc::vmap([](const Tensor& x) { return root(x); })), rc::randn({4}));
 }
 
+TEST(InlinedCalls, LeaveOutWhatOnlyCutsDerivatives) {
+  rc::manual_seed(1);
+  const auto f = [](const Tensor& x) {
+    const auto step = [&](const Tensor& s) { return rc::matmul(s.detach(), x) * 0.1; };
+    return rc::matmul(x.cumsum(0).detach(), x) + rc::fori_loop(0, 3, [&](Tensor, Tensor s) { return step(s); }, x);
+  };
+  const Tensor x = rc::randn({20, 20});
+  EXPECT_EQ(plan_text(f, x).find("detach"), std::string::npos) << plan_text(f, x);
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x));
+  expect_close(rc::grad([&](const Tensor& a) { return fast(a).sum(); })(x),
+               rc::grad([&](const Tensor& a) { return f(a).sum(); })(x));
+  const auto constant = rc::compile([](const Tensor& a) { return a.detach(); });
+  Tensor same = constant(x);
+  expect_equal(same, x);
+  same.fill_(0);
+  EXPECT_GT(x.abs().sum().item<float>(), 0);
+}
+
 // Derivatives of a compiled function find the rules of the custom functions in it.
 TEST(InlinedCalls, KeepTheirRulesForTransforms) {
   for (const auto& [name, f] : functions()) {
