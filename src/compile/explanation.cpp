@@ -16,6 +16,7 @@
 #include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/running.h"
+#include "ricci/primitive/pool.h"
 #include "ricci/threads.h"
 
 namespace ricci::compiled {
@@ -49,6 +50,14 @@ double seconds_of(const F& f) {
   const auto start = Clock::now();
   f();
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The most bytes at one time that f asks for, results included.
+template <class F>
+std::size_t most_held(const F& f) {
+  const pool::Costs costs;
+  f();
+  return costs.peak;
 }
 
 /// An equation with all its runs.
@@ -195,6 +204,8 @@ Explanation ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
     const double seconds = seconds_of([&] { native->run(sizes, inputs, results); });
     rows.push_back({digits(seconds * 1e6, ""), "", "", "", "", "as one function, which calls run"});
   }
+  const double held = static_cast<double>(most_held([&] { run(sizes, inputs); }));
+  rows.push_back({"", "", "", digits(held, ""), "", "held at one time beside the arguments, at most"});
   return {in_columns(rows), std::move(shown)};
 }
 

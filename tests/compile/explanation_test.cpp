@@ -101,4 +101,33 @@ TEST(Explanation, CountsWhatStepsComputeAndMove) {
   expect_counts(lines_of(wide.explain(rc::randn({3'000'000}))), "sum f32[]", "3e+06", "1.2e+07");
 }
 
+/// How many arrays like x a call holds at one time, at most.
+template <class F>
+double arrays_held(const F& f, const Tensor& x) {
+  const std::vector<std::string> lines = lines_of(rc::compile(f).explain(x));
+  return std::stod(lines.back()) / (static_cast<double>(x.numel()) * 4);
+}
+
+TEST(Explanation, CountsTheBytesThatACallHoldsAtOneTime) {
+  const auto steps = [](int count) {
+    return [=](Tensor x) {
+      for (int i = 0; i < count; ++i) x = x.cumsum(0).sin();  // sin is made in the memory of its operand
+      return x.cumsum(0);
+    };
+  };
+  const auto both = [&](const Tensor& x) { return x.flip({0}).cumsum(0) + steps(3)(x); };
+  const auto network = [](const Tensor& x) {
+    return rc::grad([](Tensor w) { return w.mm(w.t()).tanh().mm(w).sum(); })(x);
+  };
+  // With what stands in front of the elements, just below sizes of the pool's blocks.
+  for (const int n : {260'000, 520'000}) {
+    const Tensor x = rc::ones({n});
+    EXPECT_NEAR(arrays_held(steps(1), x), 2, 0.03);
+    EXPECT_NEAR(arrays_held(steps(9), x), 2, 0.03);
+    EXPECT_NEAR(arrays_held(both, x), 3, 0.03);
+  }
+  const double held = arrays_held(network, rc::ones({508, 515}));
+  EXPECT_NEAR(arrays_held(network, rc::ones({1016, 1030})), held, 0.01);
+}
+
 }  // namespace
