@@ -103,7 +103,6 @@ class Run {
       const Equation& e = body.equations[i];
       const std::size_t before = graph_.steps().size();
       std::optional<NotExpandable> why = found && found->apart[i] ? NotExpandable{"it is apart"} : said(e);
-      if (!why && found && has_lanes_of_one(e)) why = NotExpandable{"its lanes are elements that all lanes share"};
       if (found) found->steps[i] = (graph_.steps().size() - before) / at(positions_said(e));
       if (!why) continue;
       if (!found) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->because};
@@ -152,23 +151,6 @@ class Run {
   } catch (const NotExpandable& not_said) { return not_said; } catch (const NoSuchWord& none) {
     return NotExpandable{"elements of type " + to_string(none.dtype) + " have no " + name_of(none.word)};
   } catch (const Error& error) { return NotExpandable{error.what()}; }
-
-  /// Whether what lies along the lanes of a result is no lane's own, as the first 40 rows of [41,5], which all of 40
-  /// lanes share: no kernel can give it, nor what is computed from it row by row.
-  bool has_lanes_of_one(const Equation& e) const {
-    return std::ranges::any_of(e.outputs, [&](Variable v) {
-      const int axis = lane_axis(v);
-      if (axis < 0 || lanes_ < 2) return false;
-      const Elements& y = values_[at(v)];
-      const std::int64_t step = contiguous_strides(y.type.shape)[at(axis)];
-      for (std::size_t i = 0; i + at(step) < y.of.size(); ++i) {
-        const Element &first = y.of[i], &next = y.of[i + at(step)];
-        const bool are_rows = static_cast<std::int64_t>(i) / step % lanes_ + 1 < lanes_;
-        if (are_rows && first.lane == uniform && next.lane == uniform && first.node != next.node) return true;
-      }
-      return false;
-    });
-  }
 
   /// Elements that come from elsewhere. Where it cannot have any, it still lies in memory.
   void opaque(Variable v, int tensor) {
@@ -298,23 +280,28 @@ class Run {
   struct Line {
     std::int64_t first, step, count;
   };
-  enum class Lies : std::uint8_t { one_for_all, one_of_each, mixed };
-  /// One element that serves all lanes, one of each lane in their order, or neither.
+  enum class Lies : std::uint8_t { one_for_all, one_of_each, shared, mixed };
+  /// One element that serves all lanes, one of each lane in their order, elements that all lanes share beside one
+  /// another, or none of these.
   static Lies how_lies(const Elements& y, const Line& line) {
-    bool serves_all = true, are_each = true;
-    const Element& first = y.of[at(line.first)];
+    bool serves_all = true, are_each = true, are_shared = false;
+    const Element &first = y.of[at(line.first)], *before = &first;
     for (std::int64_t i = 0; i < line.count; ++i) {
       const Element& now = y.of[at(line.first + i * line.step)];
       serves_all = serves_all && now == first && now.lane == uniform;
       are_each = are_each && now.node == first.node && now.lane == i;
+      are_shared = are_shared || (before->lane == uniform && now.lane == uniform && before->node != now.node);
+      before = &now;
     }
-    return serves_all ? Lies::one_for_all : are_each ? Lies::one_of_each : Lies::mixed;
+    return serves_all ? Lies::one_for_all : are_each ? Lies::one_of_each : are_shared ? Lies::shared : Lies::mixed;
   }
   /// Whether few lanes do not tell what stands along many: of six zeros with x behind them, the first three are zeros,
   /// and three lanes do not show that the first twelve are not. A value is not mixed if each line along its lanes has
   /// one element that serves all lanes, or one of each lane in their order; [lanes k] may lie so as [lanes, k], and as
   /// [k, lanes]. What is computed from mixed values is mixed, too, until it has one element of each lane again.
-  /// Refuses elements for all lanes, or without lanes, of mixed values.
+  /// Refuses elements for all lanes, or without lanes, of mixed values. Refuses elements that all lanes share where
+  /// each lane has one, as the first 40 rows of [41,5], which all of 40 lanes share: no kernel can give those, nor what
+  /// is computed from them row by row.
   bool is_mixed(Variable v, const Elements& y, bool of_mixed) const {
     const Shape& shape = body_.types[at(v)].shape;
     const auto axis = std::ranges::find_if(shape, [&](Size size) { return sizes_.depends_on_lanes(size); });
@@ -328,15 +315,17 @@ class Run {
     const std::int64_t of_lane = sizes_.size_of_lane(size), all = std::ssize(y.of);
     bool serve_all = false;
     const auto is_found = [&](std::int64_t inner) {  // with so many elements of a lane side by side
+      bool found = true;
       serve_all = false;
       for (std::int64_t begin = 0; begin < all; begin += length * step)
-        for (std::int64_t i = 0; i < length * step; ++i) {
+        for (std::int64_t i = 0; i < length * step && (found || of_lane == 1); ++i) {
           if (i / (inner * step) % lanes_ != 0) continue;  // no first one of a line
           const Lies lies = how_lies(y, {begin + i, inner * step, lanes_});
-          if (lies == Lies::mixed) return false;
+          if (lies == Lies::shared && of_lane == 1) refuse("its lanes are elements that all lanes share");
+          found = found && (lies == Lies::one_for_all || lies == Lies::one_of_each);
           serve_all = serve_all || lies == Lies::one_for_all;
         }
-      return true;
+      return found;
     };
     for (std::int64_t inner = 1; inner <= of_lane; ++inner)
       if (of_lane % inner == 0 && is_found(inner)) {

@@ -68,8 +68,8 @@ struct Group {
   // At each position of an outer axis, or of a loop: with fewer, the equations do better.
   std::int64_t fewest_lanes = 0;
   bool is_pointwise = false;  // with an outer axis, which the lanes go through, too
-  ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
-  Program part;       // to learn what it throws
+  ProgramBody whole;          // its symbols and inputs alone: the plan of the whole program holds this group
+  Program part;               // to learn what it throws
   ExpandOptions options;
 
   bool asks_call() const { return lanes.of_call >= 0 || outer.of_call >= 0; }
@@ -305,7 +305,7 @@ class Grouping {
   /// Whether more equations that compute find a place in groups; where none has lanes, the same number in fewer steps.
   bool does_more_than(const Grouping& other) const {
     if (grouped_ != other.grouped_) return grouped_ > other.grouped_;
-    return !other.uses_lanes() && steps() < other.steps();
+    return !other.uses_lanes(other.options_) && steps() < other.steps();
   }
   /// Lanes that fill a register of each floating type.
   std::int64_t lanes_of_registers() const {
@@ -315,7 +315,7 @@ class Grouping {
     return lanes;
   }
   /// All elements are taken apart into one lane, in many steps: code of them takes long, and runs slower than lanes do.
-  bool is_long_in_one_lane() const { return !uses_lanes() && is_long(steps_); }
+  bool is_long_in_one_lane() const { return !uses_lanes(options_) && is_long(steps_); }
 
   /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
   Program result() {
@@ -391,11 +391,18 @@ class Grouping {
     constexpr std::size_t many = 250;
     return std::accumulate(steps.begin(), steps.end(), std::size_t{0}) > many;
   }
-  /// Whether anything in groups lies along the lanes: [205] may be the argument alone, and [40,5] what is computed.
-  bool uses_lanes() const {
-    if (!options_.lanes.is_given()) return false;
+  /// Whether a result of the equation lies along the lanes.
+  bool has_lanes(const LaneSizes& sizes, std::size_t i) const {
+    return std::ranges::any_of(body_.equations[i].outputs, [&](Variable v) {
+      return std::ranges::any_of(body_.types[at(v)].shape, [&](Size size) { return sizes.depends_on_lanes(size); });
+    });
+  }
+  /// Whether anything that may stand in a group does: [205] may be the argument alone, and [40,5] what is computed.
+  bool uses_lanes(const ExpandOptions& options) const {
+    if (!options.lanes.is_given()) return false;
+    const LaneSizes sizes(body_, 3, options);
     for (std::size_t i = 0; i < apart_.size(); ++i)
-      if (!apart_[i] && has_lanes_[i]) return true;
+      if (!apart_[i] && has_lanes(sizes, i)) return true;
     return false;
   }
   std::size_t work_left() const { return options_.work_left ? *options_.work_left : SIZE_MAX; }
@@ -445,7 +452,7 @@ class Grouping {
       try_out(options);
     };
     for (const OpenSize& lanes : all) try_lanes(lanes, {});
-    is_used = most < 0 || chosen.lanes.number == 0 || some_along_lanes(chosen);
+    is_used = most < 0 || chosen.lanes.number == 0 || uses_lanes(chosen);
     // All may fit into one lane: few examples, or what is computed from a table, of which only single places are read.
     const auto is_large = [&](const OpenSize& size) {
       return size.unknown || size.number > options_.most_unrolled_number;
@@ -457,24 +464,10 @@ class Grouping {
     options_ = chosen;
     grouped_ = most;
     const LaneSizes sizes(body_, 3, options_);
-    for (const Equation& e : body_.equations) {
-      const auto some_size = [&](const auto& is) {
-        return std::ranges::any_of(e.outputs,
-                                   [&](Variable v) { return std::ranges::any_of(body_.types[at(v)].shape, is); });
-      };
-      has_outer_.push_back(some_size([&](Size size) { return sizes.is_outer(size); }));
-      has_lanes_.push_back(some_size([&](Size size) { return sizes.depends_on_lanes(size); }));
-    }
-  }
-  /// Whether anything that may stand in a group lies along the lanes.
-  bool some_along_lanes(const ExpandOptions& options) const {
-    const LaneSizes sizes(body_, 3, options);
-    for (std::size_t i = 0; i < body_.equations.size(); ++i)
-      for (const Variable v : body_.equations[i].outputs)
-        if (!apart_[i] && std::ranges::any_of(body_.types[at(v)].shape,
-                                              [&](Size size) { return sizes.depends_on_lanes(size); }))
-          return true;
-    return false;
+    for (const Equation& e : body_.equations)
+      has_outer_.push_back(std::ranges::any_of(e.outputs, [&](Variable v) {
+        return std::ranges::any_of(body_.types[at(v)].shape, [&](Size size) { return sizes.is_outer(size); });
+      }));
   }
   /// A kernel would copy what it shows of an operand. Where the library alone reads a view, of what lies in memory
   /// anyway, it stays one: of `matmul(x, W)` the library reads W where it lies.
@@ -639,8 +632,9 @@ class Grouping {
     const ProgramBody part = part_of(equations);
     ExpandOptions options = options_;
     if (!by_outer) options.outer = {};
-    const bool has_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes_[i]; });
-    if (by_outer && !has_lanes) {
+    const LaneSizes sizes(body_, 3, options_);
+    const bool some_have_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes(sizes, i); });
+    if (by_outer && !some_have_lanes) {
       options.lanes = options.outer, options.outer = {};
       OneStep along_outer = with_kernel(part, options);
       if (std::holds_alternative<Equation>(along_outer)) return along_outer;
@@ -721,8 +715,7 @@ class Grouping {
     std::vector<bool> moves;
     for (const Variable v : part.inputs) moves.push_back(has_both(v));
     group->is_pointwise = options.outer.is_given() && moves == group->has_outer &&
-                          std::ranges::all_of(part.outputs, has_both) &&
-                          is_pointwise(**kernel, moves);
+                          std::ranges::all_of(part.outputs, has_both) && is_pointwise(**kernel, moves);
     const bool asks_call = group->asks_call();
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
@@ -744,7 +737,7 @@ class Grouping {
   const ProgramBody& body_;
   ExpandOptions options_;
   std::vector<int> level_;  // by equation
-  std::vector<bool> apart_, has_outer_, has_lanes_, stays_view_;
+  std::vector<bool> apart_, has_outer_, stays_view_;
   std::vector<std::size_t> steps_;  // of one lane
   /// By the equations and whether they are walked: the kernel, and what it took of the steps left.
   mutable std::map<std::pair<std::vector<std::size_t>, bool>, std::pair<OneStep, std::size_t>> made_;
