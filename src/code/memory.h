@@ -30,10 +30,10 @@ class Memory {
   DType output_dtype(int tensor) const { return plan_.program.output_dtypes[at(tensor)]; }
   /// The place of an element in lane `lane` (null: it serves all), in elements.
   llvm::Value* place(const Place& p, llvm::Value* lane);
+  /// Of a place of this tensor: from one lane to the next, in elements.
+  llvm::Value* stride(std::int64_t of_place, int tensor);
   /// From now on the tensor's elements are counted from its element number `by` on.
-  void move_input(int tensor, DType d, llvm::Value* by) {
-    ins_.known[tensor] = b_.element(input(tensor), d, by);
-  }
+  void move_input(int tensor, DType d, llvm::Value* by) { ins_.known[tensor] = b_.element(input(tensor), d, by); }
   void move_output(int tensor, llvm::Value* by) {
     outs_.known[tensor] = b_.element(output(tensor), output_dtype(tensor), by);
   }
@@ -55,6 +55,7 @@ class Memory {
   LaneBuilder& b_;
   const LanePlan& plan_;
   Tensors ins_, outs_;
+  std::map<std::size_t, llvm::Value*> rows_;  // lengths that are read already
 };
 
 /// Neighbouring elements of one row of an input or output, `width` rows of which are read or written together.

@@ -16,8 +16,10 @@ llvm::Value* Rows::read(const Input& input, llvm::Value* lane) {
   if (p.stride == 0 || width == 1) return b_.spread(b_.load_element(input.dtype, pointer()));
   if (p.stride == 1) return b_.from_memory(b_.load_neighbours(input.dtype, pointer()), input.dtype);
   const std::int64_t column = p.base % p.stride;
-  RowPart part{p.tensor, p.stride, p.per_lane_count, p.base - column, static_cast<int>(p.stride)};
-  if (p.stride >= width) {
+  RowPart part{p.tensor, p.stride, p.per_lane_count, p.base - column, 0};
+  if (p.stride < width) {
+    part.count = static_cast<int>(p.stride);
+  } else {
     part.first += std::min(column / width * width, p.stride - width);
     part.count = width;
   }
@@ -29,7 +31,9 @@ llvm::Value* Rows::read(const Input& input, llvm::Value* lane) {
 
 llvm::Value* Rows::row_pointer(llvm::Value* base, const RowPart& part, DType d, int row, llvm::Value* lane) {
   const Place p{part.tensor, part.first, part.per_lane_count, part.stride};
-  return b_.element(base, d, b_.CreateAdd(memory_.place(p, lane), b_.count(row * part.stride)));
+  return b_.element(
+      base, d,
+      b_.CreateAdd(memory_.place(p, lane), b_.CreateMul(memory_.stride(part.stride, part.tensor), b_.count(row))));
 }
 
 bool Rows::calls_functions() const {
@@ -74,8 +78,8 @@ namespace {
 void call(LaneBuilder& b, llvm::Function* f, llvm::ArrayRef<llvm::Value*> arguments) {
   b.CreateCall(f, arguments)->setCallingConv(f->getCallingConv());
 }
-llvm::Value* row_bytes(LaneBuilder& b, const RowPart& part, DType d) {
-  return b.count(part.stride * static_cast<std::int64_t>(element_size(d)));
+llvm::Value* row_bytes(LaneBuilder& b, Memory& memory, const RowPart& part, DType d) {
+  return b.CreateMul(memory.stride(part.stride, part.tensor), b.count(static_cast<std::int64_t>(element_size(d))));
 }
 std::string name_of(const char* what, const LaneBuilder& b, DType d, int count) {
   return std::string(what) + std::to_string(count) + "_" + std::to_string(b.width()) + "_" +
@@ -96,7 +100,7 @@ std::vector<llvm::Value*> Rows::read_rows(const RowPart& part, DType d, llvm::Va
     const std::vector<llvm::Value*> all = columns(row);
     for (int k = 0; k < b_.width(); ++k) b_.store_raw(all[at(k)], register_of(type, to, k));
   });
-  call(b_, f, {block(), row_of(0), row_bytes(b_, part, d)});
+  call(b_, f, {block(), row_of(0), row_bytes(b_, memory_, part, d)});
   std::vector<llvm::Value*> all;
   for (int k = 0; k < b_.width(); ++k)
     all.push_back(b_.CreateAlignedLoad(type, register_of(type, block(), k), llvm::Align(1)));
@@ -188,7 +192,7 @@ void Rows::write_part(const RowPart& part, std::vector<llvm::Value*> columns, ll
     write_rows(std::move(all), row);
   });
   for (int k = 0; k < part.count; ++k) b_.store_raw(columns[at(k)], register_of(type, block(), k));
-  call(b_, f, {block(), to(0), row_bytes(b_, part, d)});
+  call(b_, f, {block(), to(0), row_bytes(b_, memory_, part, d)});
 }
 /// The first elements, in pieces of powers of two.
 void Rows::write_first(llvm::Value* x, int count, llvm::Value* to) {

@@ -17,6 +17,8 @@ namespace ricci::compiled {
 
 /// Where an element of a contiguous tensor lies, in elements: at `base + per_lane_count * lanes + lane * stride`.
 struct Place {
+  /// Strides of lanes that are rows, whose length a call says (`LaneProgram::rows`): of an input, of an output.
+  static constexpr std::int64_t input_row = std::int64_t{1} << 40, output_row = std::int64_t{1} << 41;
   int tensor;  ///< which input (captured tensors behind them), or which output
   std::int64_t base, per_lane_count, stride;
   std::int64_t first(std::int64_t lanes) const { return base + per_lane_count * lanes; }  ///< that of the first lane
@@ -73,6 +75,8 @@ struct LaneProgram {
   std::vector<DType> output_dtypes;  ///< by output tensor. One more than the program has: whether what must hold does
   std::vector<Node> required;
   std::optional<LaneTurns> turns = {};
+  /// The input tensor that holds the lengths of rows as int64: those of outputs, then those of inputs; -1: none.
+  int rows = -1;
 };
 
 /// Requires: the program is simplified.

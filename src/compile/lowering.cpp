@@ -57,7 +57,8 @@ LaneProgram lowered(const LaneProgram& program) {
                  .has_lanes = program.has_lanes,
                  .output_dtypes = program.output_dtypes,
                  .required = {},
-                 .turns = program.turns};
+                 .turns = program.turns,
+                 .rows = program.rows};
   GraphWriter writer(to.graph);
   const WritingScalars writing(writer);
   std::vector<Node> outputs, made(program.graph.steps().size(), no_node);

@@ -71,6 +71,7 @@ class RegionMaker {
     if (said_.reads().size() > most_reads) throw TooLong();
     for (const ElementRead& read : said_.reads()) program_.inputs.push_back(input(nest, read));
     multiply_what_lanes_share();
+    list_rows();
     LanePlan plan = planned_for_code(program_, program_.has_lanes ? lane_count() : 0);
     if (program_.has_lanes && plan.lanes_together() > lane_count()) throw NoLanes();
     plan.walks = may_walk(plan);
@@ -101,7 +102,7 @@ class RegionMaker {
       if (!said_.is_inside(to.shape, index)) continue;
       const Node n = said_.made(results_.stored[k], index);
       Moving moving{static_cast<int>(k), 0, {}};
-      const Place place = placed(to.shape, index, moving);
+      const Place place = placed(to.shape, index, Place::output_row, moving);
       put_output(n, to.dtype, std::move(moving), place);
     }
   }
@@ -150,6 +151,15 @@ class RegionMaker {
     }
   }
 
+  /// Code for one size serves others: it asks how long rows are.
+  void list_rows() {
+    for (const std::vector<Moving>& tensors : {std::cref(region_.out), std::cref(region_.in)})
+      for (const Moving& tensor : tensors) region_.rows.push_back(tensor.row);
+    const bool some_are_rows = std::ranges::any_of(region_.rows, [](std::int64_t row) { return row != 0; });
+    if (some_are_rows) program_.rows = static_cast<int>(region_.in.size());
+    else region_.rows.clear();
+  }
+
   /// Large arguments of sin and cos are computed again by who knows the position; what serves all lanes is read once.
   bool may_walk(const LanePlan& plan) const {
     if (!plan.program.has_lanes || region_.walked.empty()) return false;
@@ -165,16 +175,24 @@ class RegionMaker {
     const auto tensor = static_cast<int>(known - nest.inputs.begin());
     if (known == nest.inputs.end()) nest.inputs.push_back(read.from);
     Moving moving{tensor, 0, {}};
-    Place place = placed(type(read.from).shape, read.at, moving);
+    Place place = placed(type(read.from).shape, read.at, Place::input_row, moving);
     const auto same = std::ranges::find(region_.in, moving);
     place.tensor = static_cast<int>(same - region_.in.begin());
     if (same == region_.in.end()) region_.in.push_back(std::move(moving));
     return {type(read.from).dtype, place};
   }
 
-  /// The place of an element beside where the kernel's pointer is. Where lanes are rows, the pointer stands in front of
-  /// a row: code reads neighbours in the row together.
-  Place placed(const Shape& shape, Index index, Moving& moving) const {
+  /// So many elements of a row are read together, at most, by code that does not know how long the row is. They are
+  /// counted from the nearer end of the row, so that code for another size counts alike.
+  static constexpr std::int64_t window = 16;
+  static std::int64_t begin_of_window(std::int64_t element, std::int64_t row) {
+    return element < row / 2 ? element / window * window : row - window - (row - 1 - element) / window * window;
+  }
+
+  /// The place of an element beside where the kernel's pointer is. Where lanes are rows, the pointer stands in a row:
+  /// code reads neighbours in the row together.
+  /// `row`: the stride of lanes that are rows.
+  Place placed(const Shape& shape, Index index, std::int64_t row, Moving& moving) const {
     const Ranges& ranges = region_.ranges;
     moving.by_range.assign(ranges.count(), 0);
     const Strides strides = contiguous_strides(shape);
@@ -188,27 +206,35 @@ class RegionMaker {
       if (along != 1 || axis_of_lanes != index.size()) throw NoLanes();
       axis_of_lanes = axis;
     }
+    const std::size_t last = std::max<std::size_t>(1, index.size()) - 1;
+    const bool are_rows = axis_of_lanes < last && shape[last].raw() >= window;
+    if (are_rows) moving.row = strides[axis_of_lanes];
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
       std::int64_t first = index[axis].offset;
       for (std::size_t k = 0; k < ranges.count(); ++k) {
         const std::int64_t along = index[axis].by_range[k];
         first += along * ranges.begin[k];
         if (static_cast<int>(k) == region_.lanes) {
-          if (along != 0) place.stride = strides[axis];
+          if (along != 0) place.stride = are_rows ? row : strides[axis];
         } else if (along != 0 && ranges.size(k) > 1) {
           if (axis >= axis_of_lanes) throw NoLanes();
           moving.by_range[k] += along * strides[axis];
         }
       }
-      (axis >= axis_of_lanes ? place.base : moving.begin) += first * strides[axis];
+      if (are_rows && axis == last) {
+        const std::int64_t begin = begin_of_window(first, shape[last].raw());
+        moving.begin += begin, place.base += first - begin;
+      } else {
+        (axis >= axis_of_lanes && !are_rows ? place.base : moving.begin) += first * strides[axis];
+      }
     }
     return place;
   }
 
   const ProgramBody& body_;
   const NestResults& results_;
-  LaneProgram program_{.graph = {}, .inputs = {}, .givens = {}, .outputs = {}, .has_lanes = false,
-                       .output_dtypes = {}, .required = {}};
+  LaneProgram program_{
+      .graph = {}, .inputs = {}, .givens = {}, .outputs = {}, .has_lanes = false, .output_dtypes = {}, .required = {}};
   Region region_;
   SaidInRegion said_;
   std::vector<std::size_t> sums_;  // outputs
@@ -242,8 +268,8 @@ bool adds_up_all(const ProgramBody& body, const Equation& e) {
   const Type& y = body.types[at(e.outputs[0])];
   const Accumulation a = e.rules->accumulation(e.parameters.get());
   const Formula::Step& join = a.join.steps[at(a.join.result)];
-  if (y.shape.numel().raw() != 1 || !is_floating(y.dtype) || is_complex(y.dtype) ||
-      join.kind != Formula::Kind::word || join.word != Word::add || a.join.steps.size() != 3 || a.start != 0)
+  if (y.shape.numel().raw() != 1 || !is_floating(y.dtype) || is_complex(y.dtype) || join.kind != Formula::Kind::word ||
+      join.word != Word::add || a.join.steps.size() != 3 || a.start != 0)
     return false;
   Types operands;
   for (const Variable v : e.inputs) {
@@ -259,8 +285,8 @@ bool adds_up_all(const ProgramBody& body, const Equation& e) {
 }
 
 Nest nest_of(const ProgramBody& body, const SaidBy& said, const NestResults& results) {
-  Nest nest{.stored = {}, .sums = {}, .regions = {}, .inputs = {},
-            .most_times = std::vector<int>(body.equations.size())};
+  Nest nest{
+      .stored = {}, .sums = {}, .regions = {}, .inputs = {}, .most_times = std::vector<int>(body.equations.size())};
   Ranges all;
   const auto cover = [&](const Shape& shape) {
     all.begin.resize(shape.size(), 0), all.end.resize(shape.size(), 0);
@@ -366,8 +392,7 @@ bool Nest::run(std::span<const Strided> in, std::span<const Strided> out) const 
   };
   const auto has_one_range = [](const Region& region) { return region.ranges.count() == 1; };
   const bool is_of_one_range = std::ranges::all_of(regions, has_one_range);
-  if (!is_of_one_range)
-    kernels::parallel_for({outermost, nanoseconds / static_cast<double>(outermost)}, run_together);
+  if (!is_of_one_range) kernels::parallel_for({outermost, nanoseconds / static_cast<double>(outermost)}, run_together);
   for (std::size_t r = 0; r < regions.size(); ++r) {
     const bool has_lanes_outermost = regions[r].lanes == 0;
     if (!is_of_one_range && !has_lanes_outermost) continue;
@@ -398,6 +423,10 @@ bool Nest::run(const Region& region, std::int64_t position, std::span<const Stri
     from.push_back(in[at(m.tensor)]);
     in_steps.push_back(step(m) * bytes(from.back().dtype));
   }
+  if (!region.rows.empty()) {
+    from.push_back({const_cast<std::int64_t*>(region.rows.data()), DType::int64, 0, nullptr, nullptr});
+    in_steps.push_back(0);
+  }
   for (const Moving& m : region.out) {
     to.push_back(out[at(m.tensor)]);
     out_steps.push_back((is_total(m) ? 1 : step(m)) * bytes(to.back().dtype));
@@ -411,7 +440,7 @@ bool Nest::run(const Region& region, std::int64_t position, std::span<const Stri
       for (std::size_t k = 0; k + 1 < walked.size(); ++k) place += index[k] * m.by_range[walked[k]];
       return place;
     };
-    for (std::size_t k = 0; k < from.size(); ++k)
+    for (std::size_t k = 0; k < region.in.size(); ++k)
       from[k].data = advance(in[at(region.in[k].tensor)].data, from[k].dtype, moved(region.in[k]));
     for (std::size_t k = 0; k < to.size(); ++k) {
       const Moving& m = region.out[k];

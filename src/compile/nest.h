@@ -22,6 +22,7 @@ struct Moving {
   int tensor;
   std::int64_t begin = 0;
   std::vector<std::int64_t> by_range;
+  std::int64_t row = 0;  ///< where lanes are rows: from one to the next
   bool operator==(const Moving&) const = default;
 };
 
@@ -29,10 +30,11 @@ struct Moving {
 struct Region {
   Ranges ranges;
   std::int64_t first, unrolled;  ///< of the outermost positions: the first, and how many of them one of `ranges` is
-  int lanes = -1;  ///< the range that lanes lie along; -1: the kernel computes one index
+  int lanes = -1;                ///< the range that lanes lie along; -1: the kernel computes one index
   std::vector<std::size_t> walked = {};  ///< the other ranges of several positions, but the outermost; innermost last
   std::shared_ptr<const LaneKernel> kernel = nullptr;
-  std::vector<Moving> in, out;  ///< by tensor of the kernel. Results behind the stored ones are totals of a run
+  std::vector<Moving> in, out;          ///< by tensor of the kernel. Results behind the stored ones are totals of a run
+  std::vector<std::int64_t> rows = {};  ///< lengths that the kernel asks for (`LaneProgram::rows`)
 
   std::int64_t lane_count() const { return lanes < 0 ? 1 : ranges.size(static_cast<std::size_t>(lanes)); }
   /// How many positions one call of the kernel goes through.
@@ -44,18 +46,18 @@ struct Region {
 
 /// A reduction of all elements of a value to their sum: what runs of kernels give is added, then finished.
 struct SumOfRuns {
-  Type type;         ///< of the result
+  Type type;  ///< of the result
   DType added_in;
-  Formula finish;    ///< of the sum and the number of elements
+  Formula finish;  ///< of the sum and the number of elements
   std::int64_t elements;
 };
 
 struct Nest {
-  std::vector<Type> stored;        ///< the first results
-  std::vector<SumOfRuns> sums;     ///< the others
-  std::vector<Region> regions;     ///< each index stands in one of them
-  std::vector<Variable> inputs;    ///< of the body that it was made of
-  std::vector<int> most_times;     ///< by equation: at how many indices it is computed for one of the nest's
+  std::vector<Type> stored;      ///< the first results
+  std::vector<SumOfRuns> sums;   ///< the others
+  std::vector<Region> regions;   ///< each index stands in one of them
+  std::vector<Variable> inputs;  ///< of the body that it was made of
+  std::vector<int> most_times;   ///< by equation: at how many indices it is computed for one of the nest's
 
   std::size_t steps() const;
   /// Requires: all lie row by row. False: a kernel has no code.

@@ -77,8 +77,8 @@ class Key {
     all(state_of_output, first_number, in_rows, out_rows, count, count_given, goes_on, is_backward);
   }
   void add(const LaneProgram& program) {
-    const auto& [graph, inputs, givens, outputs, has_lanes, output_dtypes, required, turns] = program;
-    all(graph, inputs, givens, outputs, has_lanes, output_dtypes, required, turns);
+    const auto& [graph, inputs, givens, outputs, has_lanes, output_dtypes, required, turns, rows] = program;
+    all(graph, inputs, givens, outputs, has_lanes, output_dtypes, required, turns, rows);
   }
   void add(const Stage& stage) {
     const auto& [once, once_outputs, lane, turn, lane_outputs, totals] = stage;

@@ -1,6 +1,4 @@
 // Code that is kept in a folder: later processes find it, and nothing that is wrong with the folder reaches a caller.
-#include "compile/kept_folder.h"
-
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
 #include <sys/resource.h>
@@ -18,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compile/kept_folder.h"
 #include "support/expect_tensor.h"
 #include "support/lane_kernels.h"
 
@@ -98,6 +97,26 @@ TEST_F(KeptCode, IsAnotherForAnotherNumber) {
   used(1.5);
   const auto other = used(1.25);
   EXPECT_GT(other.misses, 0);
+}
+
+// Columns at the sides of a matrix have their lanes along rows, which are as long as the matrix is wide.
+TEST_F(KeptCode, OfAStencilServesOtherSizes) {
+  const auto energy = [](const Tensor& x) {
+    const Tensor across = rc::roll(x, 1, 1) + rc::roll(x, -1, 1), along = rc::roll(x, 1, 0) + rc::roll(x, -1, 0);
+    return (x + 0.1 * (across + along - 4 * x)).square().sum();
+  };
+  const auto slope = rc::grad(energy);
+  const auto fast = rc::compile(slope);
+  rc::set_compile_cache(folder_.string());
+  std::int64_t made = 0;
+  for (const rc::Shape& shape : {rc::Shape{1000, 640}, rc::Shape{900, 700}, rc::Shape{1111, 801}}) {
+    const Tensor x = rc::rand(shape);
+    expect_equal(fast(x), slope(x));
+    const std::int64_t misses = rc::compile_cache_stats().misses;
+    if (made > 0) EXPECT_EQ(misses, made);
+    else EXPECT_GT(misses, 0);
+    made = misses;
+  }
 }
 
 TEST_F(KeptCode, IsOffByDefaultAndSwitchedOffByAnEmptyPath) {
