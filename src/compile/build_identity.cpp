@@ -6,7 +6,6 @@
 #include <link.h>
 
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 
 #include "compile/generator.h"
@@ -51,21 +50,24 @@ int look_into(dl_phdr_info* object, std::size_t, void* found) {
   return 1;
 }
 
-/// The build ID of a file, which is not loaded: it stands in the first pages.
+/// The build ID of a file, which is not loaded. Programs that change a library, such as patchelf, may move its notes to
+/// the end.
 std::string id_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string head(16'384, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
+  const auto reads = [&](std::size_t from, void* to, std::size_t bytes) {
+    file.seekg(static_cast<std::streamoff>(from));
+    return static_cast<bool>(file.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)));
+  };
   ElfW(Ehdr) all{};
-  if (head.size() < sizeof all) return {};
-  std::memcpy(&all, head.data(), sizeof all);
+  if (!reads(0, &all, sizeof all)) return {};
   for (std::size_t k = 0; k < all.e_phnum; ++k) {
+    constexpr std::size_t most_bytes = 16'384;
     ElfW(Phdr) part{};
-    if (all.e_phoff + (k + 1) * sizeof part > head.size()) break;
-    std::memcpy(&part, head.data() + all.e_phoff + k * sizeof part, sizeof part);
-    if (part.p_type != PT_NOTE || part.p_offset + part.p_filesz > head.size()) continue;
-    if (std::string id = id_in(head.data() + part.p_offset, part.p_filesz); !id.empty()) return id;
+    if (!reads(all.e_phoff + k * sizeof part, &part, sizeof part)) break;
+    if (part.p_type != PT_NOTE || part.p_filesz > most_bytes) continue;
+    std::string notes(part.p_filesz, '\0');
+    if (!reads(part.p_offset, notes.data(), notes.size())) break;
+    if (std::string id = id_in(notes.data(), notes.size()); !id.empty()) return id;
   }
   return {};
 }
