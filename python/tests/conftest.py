@@ -12,6 +12,10 @@ import ricci as rc
 # What PyTorch says to test data of ours: names of arguments, values. Written by tools/torch_answers.py python.
 ANSWERS_OF_TORCH = json.loads((Path(__file__).parent / "answers_of_torch.json").read_text())
 SOURCE = Path(os.environ.get("RICCI_SOURCE", Path(__file__).resolve().parents[2]))
+# Where processors have no fused multiply-add, compiled functions run operation by operation (page 23).
+needs_machine_code = pytest.mark.skipif(
+    "for baseline" in rc.build_info(), reason="needs a library for processors with fused multiply-add"
+)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import expect
+from conftest import expect, needs_machine_code
 
 import ricci as rc
 
@@ -133,6 +133,7 @@ def test_errors_are_the_functions_own():
         checked(x)
 
 
+@needs_machine_code
 def test_compiled_functions_are_machine_code():
     folder = Path(rc._core.__file__).parent
     if not (folder / "libricci_code.so").exists():
@@ -209,6 +210,7 @@ def test_values_of_numpy_are_compared_and_arrays_are_refused():
     assert f.plans == 3
 
 
+@needs_machine_code
 @pytest.mark.skipif(shutil.which("c++") is None, reason="[SKIP] needs a C compiler")
 def test_functions_are_exported_to_c(tmp_path):
     fast = rc.compile(lambda p, x: (rc.sin(x) * p["w"]).sum())
@@ -228,6 +230,7 @@ def test_functions_are_exported_to_c(tmp_path):
         rc.export_object(rc.compile(lambda x: rc.sort(x)[0]), str(tmp_path / "f"), x)
 
 
+@needs_machine_code
 def test_functions_are_exported_for_other_processors(tmp_path):
     fast, x = rc.compile(lambda x: rc.sin(x).sum()), rc.linspace(0, 1, 50)
     for target, machine in (("aarch64", 183), ("x86-64-v3", 62)):
@@ -241,6 +244,7 @@ def test_functions_are_exported_for_other_processors(tmp_path):
         rc.export_object(fast, str(tmp_path / "model"), x, target="arm")
 
 
+@needs_machine_code
 def test_exported_functions_take_any_number_of_examples(tmp_path):
     def f(w, x):
         return rc.sin(x @ w)
@@ -261,6 +265,7 @@ def test_exported_functions_take_any_number_of_examples(tmp_path):
         rc.export_object(rc.compile(lambda x: x - x.mean(0)), str(tmp_path / "f"), rc.zeros(5, 3), open=0)
 
 
+@needs_machine_code
 def test_code_is_kept_in_a_folder(tmp_path):
     folder = tmp_path / "code"
     rc.set_compile_cache(str(folder))
