@@ -85,6 +85,7 @@ build_libzip() {
 define() {
   printf '%s\n' "RICCI_MARCH=$1" RICCI_OPENBLAS_LIBRARY:STRING=libopenblas.so.0 \
     "RICCI_ZIP_LIBRARY:STRING=$out/libzip/build/lib/libzip.a;z"
+  printf 'CMAKE_%s_LINKER_FLAGS=-Wl,-z,pack-relative-relocs\n' SHARED MODULE  # as glibc from 2.36 on knows them
   [[ $1 != "$lowest" ]] || echo "CMAKE_CXX_FLAGS_RELEASE=-Os -DNDEBUG"
 }
 
