@@ -129,6 +129,13 @@ struct Accumulation;
 struct ElementFormula;
 class Written;
 
+/// The error that float32 and float64 results have at most, in units in the last place, over the whole domain; and what
+/// the results should be.
+struct ErrorBound {
+  double ulps;
+  void (*exact)(const void* op, const Exact* inputs, ExactValue&);
+};
+
 /// What the rule `overwrite` does.
 enum class Overwriting : std::uint8_t {
   is_done,  ///< says whether the second input is, in memory, the part that would be replaced
@@ -155,9 +162,8 @@ struct Rules {
   // What scale, transpose and vjp read for the cotangent of each input, in bits `input(i)`, `output(i)`. The last mask
   // serves all further inputs.
   std::array<unsigned, keepable_inputs + 1> keeps = {};
-  unsigned linear_in = 0;         // Linear, Elementwise: the jointly linear inputs
-  unsigned linear_in_each = 0;    // Elementwise: further inputs in which it is linear while all others are held
-  bool locally_constant = false;  // derivative zero wherever it exists
+  unsigned linear_in = 0;       // Linear, Elementwise: the jointly linear inputs
+  unsigned linear_in_each = 0;  // Elementwise: further inputs in which it is linear while all others are held
   Effect effect = Effect::no_effect;
   bool undoes_itself = false;  // applied twice, with the same parameters, it gives its operand, bit for bit
 
@@ -168,9 +174,8 @@ struct Rules {
   /// layout does not allow it.
   bool (*overwrite)(const void*, Overwriting step, const Strided& kept, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
-  bool is_view = false;
-  /// Of an operation without operands whose elements are all equal: the same for a result of another shape.
-  OwnedParameters (*filling)(const void*, const Shape&) = nullptr;
+  /// Of an operation without operands whose elements are all equal: the same for a result of another shape and dtype.
+  OwnedParameters (*filling)(const void*, const Type&) = nullptr;
   const LoopTable* (*loops)() = nullptr;                // Elementwise
   Formula (*formula)(const void*) = nullptr;            // Elementwise: what it makes of real elements, written down
   Accumulation (*accumulation)(const void*) = nullptr;  // a reduction: how it joins real elements, written down
@@ -190,7 +195,6 @@ struct Rules {
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
 
   bool transparent = false;  // Custom: transforms see through it, except, if it has rules, where a program is recorded
-  bool inlined = false;      // and where a transform runs inside the recording that knows none of its inputs
   /// Custom: the name of a function of the user's, which a program shows as `custom` with what it computes. Null: it is
   /// an operation.
   std::string (*function_name)(const void*) = nullptr;
@@ -203,11 +207,14 @@ struct Rules {
   std::vector<ErasedSample> (*samples)() = nullptr;
   double (*reference)(const void*, const double*) = nullptr;  // the scalar in double, by another route than formula
   Interval domain = {};
-  double tolerance_factor = 1;  // times the dtype's tolerance; a reason stands beside it
-  /// Elementwise: the error that float32 and float64 results have at most, in units in the last place, over the whole
-  /// domain; and what they should be. Null where the struct has no `ulps` or the results are not floating.
-  double ulps = 0;
-  void (*exact)(const void*, const Exact* inputs, ExactValue&) = nullptr;
+  double tolerance_factor = 1;        // times the dtype's tolerance; a reason stands beside it
+  const ErrorBound* bound = nullptr;  // Elementwise: null where the struct has no `ulps`
+
+  bool is_view() const { return alias != nullptr; }
+  /// Whether the derivative is zero wherever it exists.
+  bool is_locally_constant() const {
+    return kind == Kind::elementwise ? scale == nullptr : kind == Kind::explicit_ && jvp == nullptr;
+  }
 };
 
 /// A primitive with its parameters, borrowed.
@@ -444,6 +451,8 @@ const LoopTable* loops_for();
 template <class P>
 void exact_of(const void* op, const Exact* x, ExactValue& y);
 template <class P>
+inline constexpr ErrorBound bound_of{P::ulps, exact_of<P>};
+template <class P>
 Formula formula_of(const void* op);
 // In primitive/reduction.h.
 template <class P>
@@ -459,11 +468,10 @@ constexpr Rules make_rules() {
   Rules r{};
   r.name = P::name;
   r.parameters = parameter_rules<P>();
-  r.locally_constant = erase::is_locally_constant<P>();
   if constexpr (requires { P::effect; }) r.effect = P::effect;
   if constexpr (requires { P::undoes_itself; }) r.undoes_itself = P::undoes_itself;
-  if constexpr (requires(const P& p, const Shape& s) { p.filling(s); })
-    r.filling = [](const void* op, const Shape& shape) { return own(erase::as<P>(op).filling(shape)); };
+  if constexpr (requires(const P& p, const Type& t) { p.filling(t); })
+    r.filling = [](const void* op, const Type& type) { return own(erase::as<P>(op).filling(type)); };
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
   if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;
@@ -477,10 +485,7 @@ constexpr Rules make_rules() {
     if constexpr (!requires { P::formula_is_opaque; }) r.formula = erase::formula_of<P>;
     if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
     if constexpr (requires { P::linear_in_each; }) r.linear_in_each = P::linear_in_each;
-    if constexpr (requires { P::ulps; }) {
-      r.ulps = P::ulps;
-      r.exact = erase::exact_of<P>;
-    }
+    if constexpr (requires { P::ulps; }) { r.bound = &erase::bound_of<P>; }
     if constexpr (!erase::is_locally_constant<P>()) r.scale = erase::scale_of<P>;
     r.keeps = erase::keeps_by_input<P>(r);
     return r;
@@ -492,7 +497,6 @@ constexpr Rules make_rules() {
                   "ricci: a custom primitive needs all of `keep`, `vjp`, `jvp` and `batch`, or none of them");
     r.kind = Kind::custom;
     r.transparent = !erase::is_opaque<P> || requires { P::transparent; };
-    r.inlined = requires { P::inlined; };
     if constexpr (requires(const P& p) { p.function_name(); })
       r.function_name = [](const void* op) -> std::string { return erase::as<P>(op).function_name(); };
     if constexpr (requires(const P& p) { p.draws(); })
@@ -517,7 +521,6 @@ constexpr Rules make_rules() {
           return erase::as<P>(op).alias(type, strides, data);
         else return erase::as<P>(op).alias(type, strides, data), true;
       };
-      r.is_view = true;
     }
     if constexpr (requires(const P& p, const Strided& s, Inputs i) { p.overwrite(Overwriting::keep, s, i); })
       r.overwrite = [](const void* op, Overwriting step, const Strided& kept, Inputs in) {

@@ -134,7 +134,7 @@ AxisMap map_of(const ProgramBody& body, const Equation& e, std::size_t operand) 
   const Shape& result = body.types[at(e.outputs[0])].shape;
   if (e.rules->kind == Kind::elementwise) return of_broadcast(in[operand].shape, result);
   if (e.rules->accumulation) return of_reduction(e, in);
-  if (e.rules->is_view) return of_view(e, in[operand], result);
+  if (e.rules->is_view()) return of_view(e, in[operand], result);
   return AxisMap(result.size(), -1);
 } catch (const Error&) { return {}; }
 
@@ -166,7 +166,7 @@ Links links_of(const ProgramBody& body, const Axes& axes, std::int64_t size) {
 /// Where an equation has operands of two axes, as x + x.t() has, its result goes to that of `first`.
 Axes joined_by_computing(const ProgramBody& body, Axes axes, const Links& links, std::size_t first) {
   for (std::size_t i = 0; i < links.size(); ++i) {
-    if (body.equations[i].rules->is_view) continue;
+    if (body.equations[i].rules->is_view()) continue;
     for (const bool are_first : {true, false})
       for (const Link& link : links[i])
         if (are_first == (axes.set_of(link.operand) == axes.set_of(first))) axes.join(link.operand, link.result);
@@ -181,7 +181,7 @@ void join_by_views(const ProgramBody& body, Axes& axes, const Links& links, std:
       for (const Link& link : links[i]) {
         const std::size_t set = axes.set_of(first);
         const bool reaches = axes.set_of(link.operand) == set || axes.set_of(link.result) == set;
-        if (body.equations[i].rules->is_view && reaches) axes.join(link.operand, link.result);
+        if (body.equations[i].rules->is_view() && reaches) axes.join(link.operand, link.result);
       }
   }
 }

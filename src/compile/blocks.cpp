@@ -61,7 +61,7 @@ std::optional<Blocks> blocks_of(const Program& program) {
   for (const Equation& e : body.equations)
     for (const Variable v : e.outputs) {
       const bool is_result = std::ranges::find(body.outputs, v) != body.outputs.end();
-      if (!is_result && !e.rules->is_view && examples.has(body.types[at(v)]))
+      if (!is_result && !e.rules->is_view() && examples.has(body.types[at(v)]))
         bytes += bytes_of(type_of_variable(program, v));
     }
   blocks.of_block = examples_of_block(bytes, count);

@@ -26,7 +26,7 @@ double words_of(const Formula& formula) {
 
 std::optional<double> flops_of(const Rules& rules, const OwnedParameters& parameters, const Types& in,
                                const Types& out) {
-  if (rules.is_view) return 0;
+  if (rules.is_view()) return 0;
   if (const auto own = Facts<FlopsOf>::of(rules)) return own(parameters.get(), in);
   if (rules.formula) return words_of(rules.formula(parameters.get())) * elements(out[0]);
   if (rules.accumulation) {
@@ -46,7 +46,7 @@ Cost cost_of(const Program& program, const Equation& e) {
   for (const Variable v : e.inputs) in.push_back(type_of_variable(program, v));
   for (const Variable v : e.outputs) out.push_back(type_of_variable(program, v));
   Cost cost;
-  if (!e.rules->is_view)
+  if (!e.rules->is_view())
     for (const Types* types : {&in, &out})
       for (const Type& type : *types) cost.bytes += elements(type) * static_cast<double>(element_size(type.dtype));
   cost.flops = flops_of(*e.rules, parameters_in_call(e, program.shared_call_sizes()), in, out);
@@ -64,7 +64,7 @@ double nanoseconds_in_library(const Program& program, const Equation& e) {
   constexpr double of_call = 250, of_view = 100, bytes = 64, operations_of_function = 20, unknown_operations = 40;
   const double operations = this_machine().register_bytes, flops_of_product = 0.6 * operations;
   const Rules& rules = *e.rules;
-  if (rules.is_view) return of_view;
+  if (rules.is_view()) return of_view;
   const Cost cost = cost_of(program, e);
   const auto of = [&](double computing) { return of_call + std::max(cost.bytes / bytes, computing); };
   if (rules.kind == Kind::multilinear) return of(cost.flops.value_or(0) / flops_of_product);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compile/expansion.h"
+#include "program/programs_run.h"
 #include "program/stand_alone.h"
 
 namespace ricci::compiled {
@@ -72,15 +73,15 @@ bool Examples::are_apart_in(const Equation& e) const {
   }
   const bool checks = e.rules->effect == Effect::checks_values && takes_all_;
   if (e.rules->effect != Effect::no_effect && !checks) return false;
-  if (is_shared) return (takes_all_ || e.rules->is_view || e.inputs.empty()) && !sizes_.reads_lanes(e);
+  if (is_shared) return (takes_all_ || e.rules->is_view() || e.inputs.empty()) && !sizes_.reads_lanes(e);
   // A product that adds along the examples has none in its result, as dot(x, x) of f32[s0], or an operand that has them
   // elsewhere than in front.
   const bool is_product = Facts<ProductAxesOf>::of(*e.rules) != nullptr;
   if (is_product && takes_all_)
     return has_in_front(type(e.outputs[0])) && all([&](const Type& type) { return !has(type) || has_in_front(type); });
-  if (takes_all_ && Facts<BranchesOf>::of(*e.rules)) return are_apart_in_branches(e);
+  if (takes_all_ && runs_as<Branches>(e)) return are_apart_in_branches(e);
   const ProgramBody part = alone(body_, e);
-  if (takes_all_ && Facts<TurnsOf>::of(*e.rules)) return are_apart_in_turns(e, part);
+  if (takes_all_ && runs_as<Turns>(e)) return are_apart_in_turns(e, part);
   const std::variant<LaneProgram, NotExpandable> expanded = expand(with_own_numbers(part).body(), body_, options_);
   const auto* const program = std::get_if<LaneProgram>(&expanded);
   return program && are_apart_in(*program, types_of(body_, part.inputs), types_of(body_, e.outputs));
@@ -91,7 +92,7 @@ bool Examples::are_apart_in_turns(const Equation& e, const ProgramBody& part) co
   const auto expanded = expand_turns(with_own_numbers(part).body(), body_, options_);
   if (const auto* const program = std::get_if<LaneProgram>(&expanded))
     return are_apart_in(*program, types_of(body_, part.inputs), types_of(body_, e.outputs));
-  const Turns turns = Facts<TurnsOf>::of(*e.rules)(e.parameters.get(), types_of(body_, e.inputs));
+  const Turns turns = *turns_of(e, types_of(body_, e.inputs));
   const ProgramBody& body = turns.body->body();
   if (turns.streams > 0 || sizes_.depends_on_lanes(turns.most_turns)) return false;
   const auto keeps = [&](Variable outside, Variable inside) {
@@ -106,8 +107,7 @@ bool Examples::are_apart_in_turns(const Equation& e, const ProgramBody& part) co
 
 bool Examples::are_apart_in_branches(const Equation& e) const {
   if (has(type(e.inputs[0]))) return false;
-  return std::ranges::all_of(Facts<BranchesOf>::of(*e.rules)(e.parameters.get()),
-                             [&](const Branch& branch) { return are_apart_in(*branch.program); });
+  return std::ranges::all_of(*run_as<Branches>(e), [&](const Branch& branch) { return are_apart_in(*branch.program); });
 }
 
 bool Examples::are_apart_in(const Program& program) const {

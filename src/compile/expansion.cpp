@@ -17,6 +17,7 @@
 #include "primitive/promotion.h"
 #include "program/constants.h"
 #include "program/element_sources.h"
+#include "program/programs_run.h"
 #include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/interruption.h"
@@ -230,11 +231,11 @@ class Run {
 
   void equation(const Equation& e) {
     const Rules& rules = *e.rules;
-    if (const auto stand_in = options_.are_independent ? Facts<StandInOf>::of(rules) : nullptr) {
-      Elements y = operand(e.inputs[at(stand_in())]);
+    if (const auto of = Facts<CopyOf>::of(rules); of && of().fills_rows && options_.are_independent) {
+      Elements y = operand(e.inputs[of().operand]);
       y.tensor = -1;
       values_[at(e.outputs[0])] = std::move(y);
-      is_mixed_[at(e.outputs[0])] = is_mixed_[at(e.inputs[at(stand_in())])];
+      is_mixed_[at(e.outputs[0])] = is_mixed_[at(e.inputs[of().operand])];
       return;
     }
     const auto rule = Facts<ElementRule>::of(rules);
@@ -261,7 +262,7 @@ class Run {
     require_shapes(op, in, types_of_elements(results));
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
-    else if (rules.is_view) view(e, op, *operands[0], results[0]);
+    else if (rules.is_view()) view(e, op, *operands[0], results[0]);
     else if (moved && (!rule || can_move(moved, operands))) move(e, op, moved, operands, results);
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
@@ -628,7 +629,7 @@ class Run {
     for (const Elements* x : operands) in.push_back(memory_of(*x));
     for (const Elements& y : results) out.emplace_back(y.type);
     run(op, out, in);
-    const bool is_structural = Facts<ZerosOf>::of(*op.rules) || Facts<SeedsOf>::of(*op.rules);
+    const bool is_structural = Facts<StructuralPartOf>::of(*op.rules) != nullptr;
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i)
         results[r].of[i] = {number_at(out[r], i, is_structural), uniform};
@@ -1011,7 +1012,7 @@ class TurnsInLanes {
         fewer_(whole, 2, options_) {
     Types operands;
     for (const Variable v : loop_.inputs) operands.push_back(part.types[at(v)]);
-    turns_ = Facts<TurnsOf>::of(*loop_.rules)(loop_.parameters.get(), operands);
+    turns_ = *turns_of(loop_, operands);
     if (turns_.streams > 0) refuse("a loop that draws");
     if (!more_.has_lanes()) refuse("a loop without lanes");
     if (turns_.condition && !turns_.asks_each_example) refuse("its condition asks about all lanes");
@@ -1187,8 +1188,7 @@ std::variant<LaneProgram, NotExpandable> expand_turns(const ProgramBody& part, c
 
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {
   const ProgramBody& body = program.body();
-  std::optional<SymbolScope> scope;
-  if (body.symbols) scope.emplace(*body.symbols);
+  const SymbolScope scope(or_those_here(body.symbols));
   for (const std::int64_t lanes : {3, 2}) {
     const LaneSizes sizes(body, lanes, options);
     sizes.require_guards();

@@ -8,7 +8,9 @@
 
 #include "compile/elements.h"
 #include "compile/lane_steps.h"
+#include "program/programs_run.h"
 #include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/ops.h"
 
 namespace ricci::compiled {
@@ -27,7 +29,7 @@ Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(
 bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& is_known, const FoldOptions& options) {
   constexpr std::int64_t most_filled = 4096;
   if (e.has_symbols || acts(e.op())) return false;
-  if (e.rules->is_view && !options.folds_views) return false;
+  if (e.rules->is_view() && !options.folds_views) return false;
   const std::int64_t most = e.inputs.empty() ? std::min(most_filled, options.most_elements) : options.most_elements;
   const auto is_small = [&](Variable v) {
     return std::ranges::any_of(body.types[at(v)].shape, &Size::is_symbol) || body.types[at(v)].shape.numel() <= most;
@@ -44,10 +46,10 @@ bool is_empty(const Type& type) {
 /// Equations that no code but the library's computes.
 std::ptrdiff_t count_others(const Program& program) {
   return std::ranges::count_if(program.body().equations, [&](const Equation& e) {
-    const bool is_known = e.rules->is_view || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
-                          gives_constants(e) || Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules) ||
+    const bool is_known = e.rules->is_view() || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
+                          gives_constants(e) || runs_as<Turns>(e) || runs_as<Branches>(e) ||
                           Facts<ProductAxesOf>::of(*e.rules) || Facts<AtPlacesOf>::of(*e.rules) ||
-                          Facts<AllowedOf>::of(*e.rules) || Facts<StandInOf>::of(*e.rules);
+                          Facts<AllowedOf>::of(*e.rules) || Facts<CopyOf>::of(*e.rules);
     return !is_known && !kernel_call(e, operand_types(program.body(), e));
   });
 }

@@ -20,9 +20,10 @@
 #include "interpreters/places.h"
 #include "interpreters/recorder.h"
 #include "kernels/strided.h"
-#include "program/called_program.h"
 #include "program/element_sources.h"
+#include "program/programs_run.h"
 #include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
 #include "transforms/arguments.h"
@@ -169,20 +170,18 @@ class Planner {
   /// give in the memory of one operand.
   static MadeIn made_in(const ProgramBody& body, const Equation& e, bool calls_library) {
     MadeIn operands(e.outputs.size(), std::nullopt);
-    if (const auto turns = Facts<TurnsOf>::of(*e.rules)) {
-      const std::size_t state = turns(e.parameters.get(), operand_types(body, e)).state;
-      for (std::size_t i = 0; i < state; ++i) operands[i] = i;
-    }
-    if (const auto branches = Facts<BranchesOf>::of(*e.rules); branches && calls_library) {
-      const std::vector<Branch> all = branches(e.parameters.get());
-      for (const Branch& one : all) {
+    const ProgramsRun run = programs_run(*e.rules, e.parameters.get());
+    if (const auto* const turns = std::get_if<Turns>(&run))
+      for (std::size_t i = 0; i < turns->state; ++i) operands[i] = i;
+    if (const auto* const all = std::get_if<Branches>(&run); all && calls_library) {
+      for (const Branch& one : *all) {
         const Folded inner = folded_here(*one.program);
         const Lifetimes own = lifetimes_of(inner.program.body(), Flags(one.operands.size(), true), calls_library);
         for (std::size_t k = 0; k < operands.size(); ++k) {
           const std::optional<std::size_t> input = own.replaced_by(k);
           const bool is_operand = input && *input < one.operands.size();
           const auto operand = is_operand ? std::optional(one.operands[*input]) : std::nullopt;
-          if (&one == &all[0]) operands[k] = operand;
+          if (&one == &all->front()) operands[k] = operand;
           else if (operands[k] != operand) operands[k].reset();
         }
       }
@@ -209,18 +208,16 @@ class Planner {
   void plan(const Equation& e) {
     if (!e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
       return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
-    if (e.rules->is_view && view(e)) return;
+    if (e.rules->is_view() && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
       if (stands_in_place(e, *call)) return kernel(e, *call, true);
       if (whole_.calls_library && call->apart && call->has_too_few_lanes) return run_apart(e, *call->apart);
       if (whole_.calls_library && !is_worth_a_step(e, *call)) return call_library(e);
       return kernel(e, *call);
     }
-    if (const auto turns = Facts<TurnsOf>::of(*e.rules))
-      return turn(e, turns(e.parameters.get(), operand_types(body(), e)));
-    if (const auto passes = Facts<PassesOf>::of(*e.rules))
-      if (const std::optional<Passes> all = passes(e.parameters.get())) return run_passes(e, *all);
-    if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
+    if (const auto turns = turns_of(e, operand_types(body(), e))) return turn(e, *turns);
+    if (const auto passes = run_as<Passes>(e); passes && !passes->keeps_few_of_them) return run_passes(e, *passes);
+    if (const auto branches = run_as<Branches>(e)) return branch(e, *branches);
     if (const Program* const apart = program_apart(e)) return run_apart(e, resolved(*apart));
     const auto places = Facts<AtPlacesOf>::of(*e.rules);
     if (whole_.calls_library) {
@@ -233,7 +230,7 @@ class Planner {
     if (moves(e)) return;
     if (places) return go_to_places(e, places(e.parameters.get()));
     if (const auto allowed = Facts<AllowedOf>::of(*e.rules)) return check(e, allowed(e.parameters.get()));
-    if (Facts<StandInOf>::of(*e.rules)) return fill_rows(e);
+    if (const auto of = Facts<CopyOf>::of(*e.rules); of && of().fills_rows) return fill_rows(e);
     if (const auto blocks = Facts<BlocksOf>::of(*e.rules))
       if (draw(e, blocks(e.parameters.get()))) return;
     if (gives_constants(e)) return put_constants(e);

@@ -20,9 +20,8 @@
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
-#include "program/called_program.h"
 #include "program/element_writer.h"
-#include "program/repeated.h"
+#include "program/programs_run.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
 
@@ -109,10 +108,8 @@ struct Group {
   }
   [[noreturn]] void raise_limit(std::int64_t limit) const {
     const Equation& loop = part.body().equations[0];
-    Types operands;
-    for (const Variable v : loop.inputs) operands.push_back(part.body().types[at(v)]);
     const RunsEquation runs(loop.origin);
-    runs::raise_at_limit(Facts<TurnsOf>::of(*loop.rules)(loop.parameters.get(), operands).name, limit);
+    runs::raise_at_limit(run_as<Turns>(loop)->name, limit);
   }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
   /// are open.
@@ -127,8 +124,7 @@ struct Group {
 
  private:
   Program make_part(std::int64_t count, const Shape& of_inputs) const {
-    std::optional<SymbolScope> scope;
-    if (whole.symbols) scope.emplace(*whole.symbols);
+    const SymbolScope scope(or_those_here(whole.symbols));
     ExpandOptions known = options;
     known.outer = {};
     for (const Size size : of_inputs) known.sizes.push_back(size.raw());
@@ -234,7 +230,7 @@ struct LaneStep {
 
 /// Whether the equation computes anything: by views and copies alone, no group is worth a kernel, unless all are taken.
 bool computes(const Equation& e, const ExpandOptions& options) {
-  if (options.takes_all) return !e.rules->is_view;
+  if (options.takes_all) return !e.rules->is_view();
   const Rules& rules = *e.rules;
   const bool moves = rules.moves_elements && rules.moves_elements(e.parameters.get()) != 0;
   const bool makes_elements = Facts<ElementRule>::of(rules) && !moves;
@@ -286,7 +282,7 @@ class Grouping {
   /// The loop that is equation number `i`, with its turns in the lanes of a kernel, if it can be. `apart`: the same
   /// loop, for where the kernel does not run.
   std::optional<Equation> loop_in_lanes(std::size_t i, const Equation& apart) const {
-    if (!Facts<TurnsOf>::of(*apart.rules)) return std::nullopt;
+    if (!runs_as<Turns>(apart)) return std::nullopt;
     const ProgramBody part = part_of({i});
     ProgramBody same = part;
     same.equations = {apart};
@@ -478,7 +474,7 @@ class Grouping {
     for (const Variable v : body_.outputs) is_read_here[at(v)] = true;
     for (std::size_t i = body_.equations.size(); i-- > 0;) {
       const Equation& e = body_.equations[i];
-      stays_view_[i] = !apart_[i] && e.rules->is_view && !is_read_here[at(e.outputs[0])];
+      stays_view_[i] = !apart_[i] && e.rules->is_view() && !is_read_here[at(e.outputs[0])];
       if (apart_[i] || stays_view_[i]) continue;
       for (const Variable v : e.inputs) is_read_here[at(v)] = true;
     }
@@ -747,7 +743,7 @@ class Grouping {
 };
 
 /// Whether programs stand in it that run again and again, or one of several.
-bool turns_or_branches(const Equation& e) { return Facts<RepeatedOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules); }
+bool turns_or_branches(const Equation& e) { return repeats_programs(e) || runs_as<Branches>(e); }
 
 /// Puts kernels into the programs that an operation runs.
 struct PutKernels final : ParameterVisitor {
@@ -822,8 +818,7 @@ Program grouped(const Program& program, const ExpandOptions& options) {
 
 Program with_lane_kernels(const Program& program, const ExpandOptions& options) try {
   if (!makes_kernels() || program.equations() == 0) return program;
-  std::optional<SymbolScope> scope;
-  if (program.body().symbols) scope.emplace(*program.body().symbols);
+  const SymbolScope scope(or_those_here(program.body().symbols));
   const auto kernels = [](const Program& p) {
     return std::ranges::count(p.body().equations, &rules_of<LaneStep>, &Equation::rules);
   };
@@ -845,7 +840,7 @@ void make_code_of(const Program& program, const std::atomic<bool>* is_dropped, b
     if (is_dropped && *is_dropped) return;
     allow_interruption();
     if (e.rules != &rules_of<LaneStep>) {
-      const bool repeats = is_in_loop || Facts<RepeatedOf>::of(*e.rules);
+      const bool repeats = is_in_loop || repeats_programs(e);
       for_each_program(e.op(), [&](const Program& inner) { make_code_of(inner, is_dropped, repeats); });
       continue;
     }

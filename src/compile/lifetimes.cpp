@@ -13,11 +13,11 @@ namespace ricci::compiled {
 namespace {
 
 /// Whether its first result shows elements of its first operand, or may.
-bool shows(const Equation& e) { return e.rules->is_view || (Facts<AllowedOf>::of(*e.rules) && !e.outputs.empty()); }
+bool shows(const Equation& e) { return e.rules->is_view() || (Facts<AllowedOf>::of(*e.rules) && !e.outputs.empty()); }
 
 /// Where a view of a value lies; none: the view has to copy.
 std::optional<Lies> seen(const Equation& view, Lies of, Type type) {
-  if (!view.rules->is_view) return of;
+  if (!view.rules->is_view()) return of;
   std::byte first{};  // an address to count from
   void* data = &first;
   if (!view.rules->alias(view.parameters.get(), type, of.strides, data)) return std::nullopt;

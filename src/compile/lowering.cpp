@@ -60,7 +60,7 @@ LaneProgram lowered(const LaneProgram& program) {
                  .turns = program.turns,
                  .rows = program.rows};
   GraphWriter writer(to.graph);
-  const WritingScalars writing(writer);
+  const WritingScalars writing(&writer);
   std::vector<Node> outputs, made(program.graph.steps().size(), no_node);
   for (const Output& output : program.outputs) outputs.push_back(output.node);
   for (const Node n : program.graph.order(outputs)) {

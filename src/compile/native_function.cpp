@@ -25,7 +25,7 @@
 #include "kernels/elementwise.h"
 #include "ops/debug.h"
 #include "primitive/eager.h"
-#include "program/called_program.h"
+#include "program/programs_run.h"
 #include "program/running.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
@@ -78,7 +78,7 @@ void compute(const LibraryCall& call, const void* const* in, void* const* out) {
   for (std::size_t k = 0; k < call.out.size(); ++k) results.push_back(strided(call.out[k], strides[k], out[k]));
   const bool is_elementwise = rules.kind == Kind::elementwise;
   if (is_elementwise && compute_elementwise(call, in, results[0])) return;
-  if (is_elementwise || rules.kind == Kind::custom || rules.is_view)
+  if (is_elementwise || rules.kind == Kind::custom || rules.is_view())
     return compute_on_tensors(call, in, {results.data(), results.size()});
   for (std::size_t k = 0; k < call.in.size(); ++k)
     operands.push_back(strided(call.in[k], call.in_strides[k], const_cast<void*>(in[k])));
@@ -293,8 +293,8 @@ bool may_run_again(const Program& program) {
 /// Whether it runs programs, again and again or one of several.
 bool turns(const Equation& e) {
   const Program* const apart = program_apart(e);
-  return is_loop_in_lanes(e) || Facts<TurnsOf>::of(*e.rules) || Facts<PassesOf>::of(*e.rules) ||
-         Facts<BranchesOf>::of(*e.rules) || (apart && std::ranges::any_of(apart->body().equations, turns));
+  return is_loop_in_lanes(e) || repeats_programs(e) || runs_as<Branches>(e) ||
+         (apart && std::ranges::any_of(apart->body().equations, turns));
 }
 
 /// Small values: between large ones, what code saves is nothing. A view that is a result is copied, slowly.
@@ -304,7 +304,7 @@ bool is_small(const ProgramBody& body) {
   for (const Equation& e : body.equations)
     for (const Variable v : e.outputs) {
       const std::int64_t count = body.types[at(v)].shape.numel().raw();
-      if (!e.rules->is_view) elements += count;
+      if (!e.rules->is_view()) elements += count;
       else if (count > most_copied && std::ranges::find(body.outputs, v) != body.outputs.end()) return false;
     }
   return elements <= most_elements;

@@ -145,7 +145,7 @@ class Nests {
         const bool is_stored = is_in_memory(i) || is_needed(e.outputs[0]);
         if (!is_stored) continue;
         const bool is_small = elements(e.outputs[0]) <= few_elements;
-        if (!e.rules->is_view && !e.inputs.empty() && !is_small) {
+        if (!e.rules->is_view() && !e.inputs.empty() && !is_small) {
           results_for(level_[i], body_.types[at(e.outputs[0])].shape).stored.push_back(i);
           continue;
         }
@@ -194,7 +194,7 @@ class Nests {
     };
     for (const Equation& e : body_.equations)
       if (!e.inputs.empty() && by_variable_[at(e.outputs[0])] >= 0)
-        length[at(e.outputs[0])] = length[at(longest(e))] + (e.rules->is_view ? 0 : 1);
+        length[at(e.outputs[0])] = length[at(longest(e))] + (e.rules->is_view() ? 0 : 1);
     Variable v = -1;
     for (const auto& equations : {results.stored, results.sums})
       for (const std::size_t i : equations) {
@@ -205,7 +205,7 @@ class Nests {
     while (by_variable_[at(v)] >= 0) {
       const Equation& e = body_.equations[at(by_variable_[at(v)])];
       if (e.inputs.empty()) break;
-      if (length[at(v)] <= all / 2 && !e.rules->is_view && elements(v) > few_elements) return {v, all};
+      if (length[at(v)] <= all / 2 && !e.rules->is_view() && elements(v) > few_elements) return {v, all};
       v = longest(e);
     }
     return {-1, all};

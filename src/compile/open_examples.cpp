@@ -165,7 +165,7 @@ PlannedFunction planned_for_examples(const Program& program, std::span<const Ten
   const ProgramBody& body = kernels.program.body();
   {
     SymbolTable symbols(*table);
-    const SymbolScope scope(symbols);
+    const SymbolScope scope(&symbols);
     require_apart(body, program.body(), table, unknown, where);
   }
   const std::int64_t count = examples_of_block(body, unknown, target);

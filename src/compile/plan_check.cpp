@@ -35,7 +35,7 @@ bool picks(const Accumulation& a) {
 bool may_round_another_way(const Equation& e) {
   const Rules& rules = *e.rules;
   const void* const op = e.parameters.get();
-  if (rules.kind == Kind::elementwise || rules.is_view || rules.effect != Effect::no_effect) return false;
+  if (rules.kind == Kind::elementwise || rules.is_view() || rules.effect != Effect::no_effect) return false;
   if (rules.moves_elements && rules.moves_elements(op) != 0) return false;
   return !rules.accumulation || !picks(rules.accumulation(op));
 }

@@ -12,8 +12,8 @@
 #include "custom/call.h"
 #include "ops/debug.h"
 #include "primitive/interpreter.h"
-#include "program/called_program.h"
 #include "program/inlining.h"
+#include "program/programs_run.h"
 #include "program/running.h"
 #include "ricci/compile.h"
 #include "ricci/interruption.h"
@@ -38,8 +38,8 @@ std::optional<OneOperation> OneOperation::of(const Program& program) {
   if (body.equations.size() != 1 || body.symbols || !body.captures.empty()) return std::nullopt;
   const Equation& e = body.equations[0];
   const Rules& rules = *e.rules;
-  const bool gives_results_alone =
-      rules.kind != Kind::custom && rules.effect == Effect::no_effect && !rules.is_view && !rules.home && !rules.draws;
+  const bool gives_results_alone = rules.kind != Kind::custom && rules.effect == Effect::no_effect &&
+                                   !rules.is_view() && !rules.home && !rules.draws;
   if (!gives_results_alone || !std::ranges::equal(e.outputs, body.outputs)) return std::nullopt;
   OneOperation one(program);
   for (const Variable v : e.inputs) {
@@ -158,7 +158,7 @@ struct CompiledCall {
 
   Types type(const Types& inputs) const { return function::type_of_call(f, inputs); }
   /// One that is checked runs its own plan.
-  CalledProgram called() const { return {options.checked_at ? nullptr : &f}; }
+  ProgramsRun programs_run() const { return options.checked_at ? ProgramsRun() : CalledProgram{&f}; }
   Tensors call(std::span<const Tensor> inputs) const {
     if (this_thread.sets_plans_aside) return run_program(f, inputs);
     const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };
@@ -186,7 +186,7 @@ struct CompiledCall {
   }
 };
 
-[[maybe_unused]] const bool is_call = calls_program<CompiledCall>();
+[[maybe_unused]] const bool runs = runs_programs<CompiledCall>();
 
 }  // namespace
 
@@ -209,7 +209,7 @@ std::size_t Plan::steps() const { return state_->steps(); }
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
   if (!plan.state_->table) return out << plan.state_->program;
   SymbolTable table(*plan.state_->table);
-  const SymbolScope scope(table);
+  const SymbolScope scope(&table);
   return out << plan.state_->program;
 }
 

@@ -39,7 +39,7 @@ Element ResultWriter::element(ElementRule::Function rule, Op op, const Elements&
   }
   own_lane_ = lane_axis_ < 0 ? uniform : static_cast<int>(coordinates_[at(lane_axis_)].number);
   lane_ = uniform;
-  const WritingScalars writing(*this);
+  const WritingScalars writing(this);
   const Scalar written = rule(op.parameters, *this);
   if (written == no_scalar) refuse("its elements are better computed side by side");
   return {written, lane_};

@@ -85,7 +85,7 @@ bool says_elements_at_index(const ProgramBody& body, const Equation& e) {
   if (!std::ranges::all_of(e.inputs, fits) || !std::ranges::all_of(e.outputs, fits)) return false;
   if (has_one_number(e)) return true;
   if (has_formula(e)) return rules.formula(e.parameters.get()).steps.size() <= most_steps_of_formula;
-  if (rules.is_view) return layout_of_view(body, e).has_value();
+  if (rules.is_view()) return layout_of_view(body, e).has_value();
   if (Facts<JoinedAlong>::of(rules)) return true;
   if (!Facts<PartOf>::of(rules) || body.types[at(e.inputs[0])].rank() == 0) return false;
   const std::optional<Layout> part = layout_of_part(body, e);
@@ -144,7 +144,7 @@ Node SaidInRegion::said(std::size_t equation, const Index& at) {
   try {
     if (has_one_number(e)) n = number(equation);
     else if (has_formula(e)) n = elementwise(equation, at);
-    else if (e.rules->is_view) {
+    else if (e.rules->is_view()) {
       const std::optional<Layout> layout = layout_of_view(body_, e);
       Index from(layout->begin.size());
       for (std::size_t axis = 0; axis < from.size(); ++axis) {
@@ -184,11 +184,11 @@ Node SaidInRegion::elementwise(std::size_t equation, const Index& at) {
 
 Node SaidInRegion::number(std::size_t equation) {
   const Equation& e = body_.equations[equation];
-  const OwnedParameters parameters = e.rules->filling(e.parameters.get(), {});
+  const OwnedParameters parameters = e.rules->filling(e.parameters.get(), {type(e.outputs[0]).dtype, {}});
   std::uint64_t bits = 0;
   const Strided one{&bits, type(e.outputs[0]).dtype, 0, nullptr, nullptr};
   e.rules->eval(parameters.get(), {&one, 1}, {});
-  return graph_.number(one.dtype, bits, bits == 0 && Facts<ZerosOf>::of(*e.rules));
+  return graph_.number(one.dtype, bits, bits == 0 && is_structural_zeros(*e.rules));
 }
 
 /// Of a coordinate between two numbers, both included.

@@ -66,7 +66,7 @@ template <class E>
 std::optional<CalledFunction> function(Word word) {
   CalledFunction f{dtype_of<E>, {word}, {}};
   GraphWriter writer(f.program.graph);
-  const WritingScalars writing(writer);
+  const WritingScalars writing(&writer);
   Node operands[2] = {};
   for (int k = 0; k < 2; ++k) {
     if (k < operands_of(word)) f.program.inputs.push_back({f.dtype, {k, 0, 0, 1}});

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "primitive/thread_context.h"
 #include "ricci/tree.h"
 #include "ricci/tree/any.h"
 #include "ricci/type.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::runs {
 

@@ -16,6 +16,7 @@
 #include "custom/derived.h"
 #include "ops/axes.h"
 #include "ops/debug.h"
+#include "program/programs_run.h"
 #include "program/pruning.h"
 #include "program/stand_alone.h"
 #include "ricci/control.h"
@@ -37,7 +38,7 @@ struct Cond {
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t inputs) const;
   Types type(const Types& inputs) const;
-  std::vector<Branch> taken_branches() const;
+  ProgramsRun programs_run() const;
   bool draws() const { return std::any_of(branches.begin(), branches.end(), ricci::draws); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
@@ -69,8 +70,8 @@ std::vector<std::vector<std::size_t>> Cond::inputs_of_branches() const {
   return all;
 }
 
-std::vector<Branch> Cond::taken_branches() const {
-  std::vector<Branch> all;
+ProgramsRun Cond::programs_run() const {
+  Branches all;
   for (const std::vector<std::size_t>& inputs : inputs_of_branches()) all.push_back({&branches[all.size()], inputs});
   return all;
 }
@@ -159,7 +160,7 @@ Roles Cond::roles(std::size_t count) const {
 }
 
 [[maybe_unused]] const bool named = name_operands<Cond>(), prunable = can_be_pruned<Cond>(),
-                            has_branches = takes_branches<Cond>(), allows = allows_some<CheckedIndex>();
+                            runs = runs_programs<Cond>(), allows = allows_some<CheckedIndex>();
 
 /// An operand is left where any branch reads it for the results that are needed, a capture where its branch does.
 std::optional<Pruned> Cond::pruned(const Flags& needed, std::size_t inputs) const {

@@ -8,7 +8,7 @@
 #include "ops/axes.h"
 #include "primitive/interpreter.h"
 #include "primitive/origin.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 
 namespace ricci::runs {
 namespace {
@@ -29,7 +29,7 @@ Tensor only_rows(const Tensor& takes_part, const Tensor& x) {
 struct FillRows {
   using kind = Custom;
   static constexpr const char* name = "fill_rows";
-  static constexpr int stand_in = 1;
+  static constexpr Copied copied = {.operand = 1, .fills_rows = true};
 
   Types type(const Types& inputs) const {
     require_between(2, std::ssize(inputs), 2);
@@ -74,7 +74,7 @@ struct FillRows {
   }
 };
 
-[[maybe_unused]] const bool may_be_dropped = has_stand_in<FillRows>();
+[[maybe_unused]] const bool is_a_copy = copies_operand<FillRows>();
 
 }  // namespace
 

@@ -10,8 +10,8 @@
 #include "control/step.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "program/programs_run.h"
 #include "program/pruning.h"
-#include "program/repeated.h"
 #include "program/stand_alone.h"
 #include "ricci/control.h"
 
@@ -33,16 +33,15 @@ struct Scan {
 
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
-  RepeatedPrograms repeated() { return {{&step, by_role().captures_begin(), by_role().captures_begin()}}; }
   Types type(const Types& inputs) const;
-  Turns turns(const Types& inputs) const {
-    return {.body = &step,
-            .state = carries(),
-            .rows = static_cast<std::size_t>(scanned),
-            .streams = static_cast<std::size_t>(streams),
-            .read_by_body = by_role().captures_begin(),
-            .most_turns = steps(inputs.begin() + carried),
-            .is_backward = reverse};
+  ProgramsRun programs_run() const {
+    return Turns{.body = &step,
+                 .state = carries(),
+                 .rows = static_cast<std::size_t>(scanned),
+                 .streams = static_cast<std::size_t>(streams),
+                 .read_by_body = by_role().captures_begin(),
+                 .most_turns = length.value_or(0),
+                 .is_backward = reverse};
   }
   bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -98,7 +97,7 @@ Roles Scan::roles(std::size_t count) const {
 }
 
 [[maybe_unused]] const bool named = name_operands<Scan>(), prunable = can_be_pruned<Scan>(),
-                            repeats = repeats_programs<Scan>(), has_turns = takes_turns<Scan>();
+                            runs = runs_programs<Scan>();
 
 /// A part of the carry is left where its last value is needed, or where the step reads it for what is left: not the
 /// number of steps that a loop counts and does not look at. A scan that draws is left as it is.

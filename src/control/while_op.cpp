@@ -11,8 +11,8 @@
 #include "control/stages.h"
 #include "interpreters/replay.h"
 #include "ops/axes.h"
+#include "program/programs_run.h"
 #include "program/pruning.h"
-#include "program/repeated.h"
 #include "program/roles.h"
 #include "program/stand_alone.h"
 #include "ricci/control.h"
@@ -149,20 +149,17 @@ struct WhileLoop {
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const {
     return runs::pruned(stages(), needed, operands, [](const Stages& left) { return own(of(left)); });
   }
-  RepeatedPrograms repeated() {
-    return {{&condition, leaves(), carried()}, {&body, carried(), carried() + condition.inputs() - leaves()}};
-  }
   Types type(const Types& inputs) const { return types_of(stages(), inputs); }
-  Turns turns(const Types&) const {
-    return {.condition = &condition,
-            .body = &body,
-            .state = leaves(),
-            .streams = static_cast<std::size_t>(streams),
-            .read_by_condition = carried(),
-            .read_by_body = carried() + condition.inputs() - leaves(),
-            .most_turns = max_steps.steps,
-            .asks_each_example = asks_each_example,
-            .name = max_steps.loop()};
+  ProgramsRun programs_run() const {
+    return Turns{.condition = &condition,
+                 .body = &body,
+                 .state = leaves(),
+                 .streams = static_cast<std::size_t>(streams),
+                 .read_by_condition = carried(),
+                 .read_by_body = carried() + condition.inputs() - leaves(),
+                 .most_turns = max_steps.steps,
+                 .asks_each_example = asks_each_example,
+                 .name = max_steps.loop()};
   }
   bool draws() const { return ricci::draws(body); }
   static WhileLoop of(const Stages& one) {
@@ -198,7 +195,7 @@ struct WhileLoop {
 };
 
 [[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>(),
-                            loop_repeats = repeats_programs<WhileLoop>(), has_turns = takes_turns<WhileLoop>();
+                            loop_runs = runs_programs<WhileLoop>();
 
 Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
   // Between checkpoints the functions see their arguments alone.
@@ -234,11 +231,8 @@ struct Unwind {
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const {
     return runs::pruned(all(), needed, operands, [](const Stages& left) { return own(of(left)); });
   }
-  RepeatedPrograms repeated();
-  std::optional<Passes> passes() const;
-  static Unwind of(const Stages& stages) {
-    return {stages.condition, stages.all, stages.max_steps, stages.checkpoint};
-  }
+  ProgramsRun programs_run() const;
+  static Unwind of(const Stages& stages) { return {stages.condition, stages.all, stages.max_steps, stages.checkpoint}; }
   Types type(const Types& inputs) const { return types_of(all(), inputs); }
   bool draws() const {
     return std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return ricci::draws(s.step); });
@@ -260,22 +254,15 @@ struct Unwind {
   Stages all() const { return {condition, stages, max_steps, checkpoint, false}; }
 };
 
-RepeatedPrograms Unwind::repeated() {
-  const Stages all = this->all();
-  RepeatedPrograms programs{{&condition, all.all[0].carries(), all.condition_begin()}};
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    const std::size_t captures = stages[s].by_role().captures_begin();
-    programs.push_back({&stages[s].step, captures, all.operand(s, captures)});
-  }
-  return programs;
-}
-
 [[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_prunable = can_be_pruned<Unwind>(),
-                            unwind_repeats = repeats_programs<Unwind>(), has_passes = takes_passes<Unwind>();
+                            unwind_runs = runs_programs<Unwind>();
 
-std::optional<Passes> Unwind::passes() const {
-  if (!keeps_every_step()) return std::nullopt;
-  Passes passes{.condition = &condition, .all = {}, .most_turns = max_steps, .name = max_steps.loop()};
+ProgramsRun Unwind::programs_run() const {
+  Passes passes{.condition = &condition,
+                .all = {},
+                .most_turns = max_steps,
+                .name = max_steps.loop(),
+                .keeps_few_of_them = !keeps_every_step()};
   for (const Stage& s : stages)
     passes.all.push_back({&s.step, s.carries(), static_cast<std::size_t>(s.streams), s.reads});
   return passes;

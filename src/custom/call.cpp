@@ -64,7 +64,7 @@ Found<Made> made_once(const Program& f, const std::string& key, std::optional<Si
   for (const Size size : inputs) seen.push_back(size.hint());
   const auto make_open = [&]() -> std::shared_ptr<const ForSizes<Made>> {
     const auto table = std::make_shared<SymbolTable>(sizes->table().seen_at({seen.data(), sizes->inputs().size()}));
-    const SymbolScope scope(*table);
+    const SymbolScope scope(table.get());
     std::optional<Size> open;
     if (examples) open = table->add_input(seen.back());
     Made made = make(f.in_call(nullptr), open);

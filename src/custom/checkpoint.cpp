@@ -11,8 +11,8 @@
 #include "interpreters/replay.h"
 #include "interpreters/tape.h"
 #include "primitive/custom.h"
-#include "program/called_program.h"
 #include "program/program.h"
+#include "program/programs_run.h"
 #include "ricci/custom_derivatives.h"
 
 namespace ricci::function {
@@ -26,7 +26,7 @@ struct RecordedCheckpoint {
 
   Types type(const Types& inputs) const { return type_of_call(f, inputs); }
   bool draws() const { return ricci::draws(f); }
-  CalledProgram called() const { return {&f, true}; }
+  ProgramsRun programs_run() const { return CalledProgram{&f, true}; }
   Tensors call(std::span<const Tensor> inputs) const {
     const auto run = [f = f](const std::vector<Tensor>& x) { return f(x); };
     const std::vector<Tensor> outputs = checkpoint(run)(std::vector<Tensor>(inputs.begin(), inputs.end()));
@@ -48,7 +48,7 @@ struct RecordedCheckpoint {
   }
 };
 
-[[maybe_unused]] const bool is_call = calls_program<RecordedCheckpoint>();
+[[maybe_unused]] const bool runs = runs_programs<RecordedCheckpoint>();
 
 }  // namespace
 

@@ -239,7 +239,7 @@ std::vector<Equation> ends_of_streams(const Recording& r) {
 }
 
 /// Whether an element of this elementwise operation takes one instruction or so, as a sum does.
-bool rounds_once(const Rules& rules) { return rules.exact && rules.ulps <= 0.5; }
+bool rounds_once(const Rules& rules) { return rules.bound && rules.bound->ulps <= 0.5; }
 
 /// Whether it costs less to compute the equation again than to keep its result. A loop keeps its result for each step,
 /// and an element takes longer to be written and read than to be added: there sums and products are computed again.
@@ -248,10 +248,10 @@ bool rounds_once(const Rules& rules) { return rules.exact && rules.ulps <= 0.5; 
 bool is_cheap(const Equation& e, const std::vector<Type>& types, Runs runs) {
   if (e.rules->kind == Kind::custom || e.outputs.size() != 1) return false;
   const Type& type = types[static_cast<std::size_t>(e.outputs[0])];
-  if (e.inputs.empty() || e.rules->is_view || type.weak) return true;
+  if (e.inputs.empty() || e.rules->is_view() || type.weak) return true;
   if (e.rules->kind != Kind::elementwise) return false;
   const bool is_kept_for_each_step = runs == Runs::many && is_differentiable(type.dtype);
-  return e.rules->locally_constant || (is_kept_for_each_step && rounds_once(*e.rules));
+  return e.rules->is_locally_constant() || (is_kept_for_each_step && rounds_once(*e.rules));
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   Values results;
   for (std::size_t i = 0; i < out.outputs.size(); ++i) {
     ValueRef value = read(out.outputs[i], op.rules->name);
-    results.push_back(out.mapped[i] ? new_node<Batched>(level, std::move(value), rows, !op.rules->is_view)
+    results.push_back(out.mapped[i] ? new_node<Batched>(level, std::move(value), rows, !op.rules->is_view())
                                     : std::move(value));
   }
   return results;

@@ -26,7 +26,7 @@ Values DualInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   } else {
     results = dispatch(op, {primals.data(), primals.size()});
   }
-  if (op.rules->locally_constant) return results;
+  if (op.rules->is_locally_constant()) return results;
 
   Tensors primal_tensors, outputs;
   for (ValueRef& p : primals) primal_tensors.push_back(wrap(std::move(p)));

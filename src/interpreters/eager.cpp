@@ -143,7 +143,7 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
     if (value->kind != ValueKind::array) return false;
     arrays[i] = static_cast<const Array*>(value.get());
   }
-  if (op.rules->is_view) {
+  if (op.rules->is_view()) {
     op.rules->type(op.parameters, Types{arrays[0]->type});
     result = make_view(alias(op, *arrays[0]), 0, view_link(*inputs[0], op));
   } else if (op.rules->kind == Kind::elementwise) {
@@ -195,7 +195,7 @@ Values evaluate(Op op, std::span<const ValueRef> inputs) {
   Types types;
   for (const ValueRef& v : inputs) types.push_back(v->type);
   const Types out_types = op.rules->type(op.parameters, types);
-  if (op.rules->is_view) return one_value(alias(op, array_of(inputs[0])));
+  if (op.rules->is_view()) return one_value(alias(op, array_of(inputs[0])));
   if (op.rules->overwrite)
     if (ValueRef result = GivenAway::overwritten(op, inputs)) return one_value(std::move(result));
   Values results;

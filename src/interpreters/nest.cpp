@@ -11,7 +11,6 @@
 #include "primitive/custom.h"
 #include "primitive/running.h"
 #include "ricci/primitive/raise.h"
-#include "tensor/default_dtype.h"
 
 namespace ricci {
 
@@ -52,7 +51,7 @@ Nest current_nest() {
                                            .no_grad_below = this_thread.no_grad_below,
                                            .searches_for_nan = this_thread.searches_for_nan,
                                            .prints_nothing = this_thread.prints_nothing,
-                                           .default_dtype = scoped_default_dtype(),
+                                           .default_dtype = this_thread.default_dtype,
                                            .refuses_draws = DrawSource::current() != nullptr,
                                            .set_aside = set_aside_here()});
   for (Interpreter* i : running_here()) {
@@ -71,14 +70,13 @@ struct Inside::State {
   const With<&ThreadContext::prints_nothing> nothing{this_thread.prints_nothing || nest->prints_nothing};
   const With<&ThreadContext::set_aside_elsewhere> set_aside{this_thread.set_aside_elsewhere};
   const With<&ThreadContext::rule> rule{this_thread.rule};
-  const std::optional<DType> default_dtype_before = scoped_default_dtype();
+  const With<&ThreadContext::default_dtype> dtype{nest->default_dtype};
   std::vector<std::unique_ptr<Interpreter>> entered;  // outermost first
   std::optional<NoDraws> no_draws;
 
   ~State() {
     no_draws.reset();
     while (!entered.empty()) entered.pop_back();
-    set_scoped_default_dtype(default_dtype_before);
   }
 };
 
@@ -94,7 +92,6 @@ Inside::Inside(const Nest& nest) : state_(new State{.nest = nest.state_}) {
   if (common < std::min(here.size(), wanted.size()))
     raise<TransformError>("Inside: this thread runs " + transform_text(here[common]) +
                           ", which is no part of the nest; enter the nest outside it");
-  set_scoped_default_dtype(nest.state_->default_dtype);
   const Level last = wanted.empty() ? 0 : wanted.back()->level;
   if (this_thread.no_grad_below <= last)
     this_thread.no_grad_below = nest.state_->no_grad_below;  // else it is one inside the nest's last

@@ -32,7 +32,6 @@ struct GeneratorReference {
 
 struct TakePlace {
   using kind = Custom;
-  static constexpr bool inlined = true;  // a program that runs inside a recording draws as the function would
   static constexpr const char* name = "take_place";
   static constexpr Effect effect = Effect::acts;
   GeneratorReference generator;
@@ -43,7 +42,6 @@ struct TakePlace {
 
 struct BeginStreams {
   using kind = Custom;
-  static constexpr bool inlined = true;  // as above
   static constexpr const char* name = "begin_streams";
   static constexpr Effect effect = Effect::acts;
   GeneratorReference generator;

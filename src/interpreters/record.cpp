@@ -195,6 +195,7 @@ namespace {
 struct Undifferentiated {
   using kind = Explicit;
   static constexpr const char* name = "detach";
+  static constexpr Copied copied = {};
   static constexpr bool locally_constant = true;
   static constexpr unsigned moves_elements = all_inputs;
 
@@ -342,7 +343,7 @@ namespace {
 
 /// Whether errors of the operation may speak of values, or of what a program among its parameters does.
 bool may_fail(const Rules& rules) {
-  return rules.kind != Kind::elementwise && rules.kind != Kind::multilinear && !rules.is_view && !rules.accumulation;
+  return rules.kind != Kind::elementwise && rules.kind != Kind::multilinear && !rules.is_view() && !rules.accumulation;
 }
 
 /// Of the vmaps inside a level that the user's call was made in, outermost first.

@@ -7,7 +7,7 @@
 #include "interpreters/recorder.h"
 #include "interpreters/replay.h"
 #include "primitive/custom.h"
-#include "program/called_program.h"
+#include "program/programs_run.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -47,7 +47,7 @@ struct RecordedFunction {
     return output_types(value);
   }
   bool draws() const { return ricci::draws(value); }
-  CalledProgram called() const { return {&value}; }
+  ProgramsRun programs_run() const { return CalledProgram{&value}; }
   Tensors call(std::span<const Tensor> inputs) const {
     const std::vector<Tensor> outputs = value(inputs);
     return {outputs.begin(), outputs.end()};
@@ -120,7 +120,7 @@ struct RecordedFunction {
   }
 };
 
-[[maybe_unused]] const bool is_call = calls_program<RecordedFunction>();
+[[maybe_unused]] const bool runs = runs_programs<RecordedFunction>();
 
 }  // namespace
 

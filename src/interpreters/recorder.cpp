@@ -13,7 +13,7 @@ ArgumentTypes::ArgumentTypes(std::span<Tensor* const> arguments) {
 Recorder::Recorder(const char* name, Records what, const Entry& entry, std::shared_ptr<SymbolTable> symbols)
     : name_(name), record_(std::make_unique<RecordInterpreter>(what, entry)) {
   body().symbols = std::move(symbols);
-  if (body().symbols) scope_ = std::make_unique<SymbolScope>(*body().symbols);
+  if (body().symbols) scope_ = std::make_unique<SymbolScope>(body().symbols.get());
 }
 
 Tensors Recorder::inputs(const Types& types) const {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "interpreters/streams.h"
-#include "primitive/thread_context.h"
 #include "ricci/primitive.h"
+#include "tensor/thread_context.h"
 #include "tensor/value.h"
 
 namespace ricci {

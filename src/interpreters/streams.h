@@ -11,11 +11,11 @@
 #include <optional>
 #include <vector>
 
-#include "primitive/thread_context.h"
 #include "program/running.h"
 #include "ricci/dims.h"
 #include "ricci/random.h"
 #include "ricci/tensor.h"
+#include "tensor/thread_context.h"
 #include "tensor/value.h"
 
 namespace ricci {

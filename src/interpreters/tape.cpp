@@ -141,7 +141,7 @@ ViewOnTape view_on_tape(const TapeNode& node, const UnpackedNode& said, const Ma
   constexpr std::size_t most_views = 32;  // views of a longer chain are tied to its root
   ViewOnTape found{{{node.rules, node.parameters.get()}}, said.parents[0], said.input_types[0]};
   const TapeNode* n = said.first;
-  while (n && found.views.size() < most_views && !n->is_dropped && n->rules->is_view && may_pass(n->first_slot)) {
+  while (n && found.views.size() < most_views && !n->is_dropped && n->rules->is_view() && may_pass(n->first_slot)) {
     const UnpackedNode before = TapeNodes::unpack(*n);
     if (before.parents[0] < 0) break;
     found.views.insert(0, Op{n->rules, n->parameters.get()});
@@ -246,7 +246,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
   const auto whole_behind = [&](const TapeNode& read, const UnpackedNode& said) -> std::optional<ViewOnTape> {
     const TapeNode* const view = said.first;
     const bool may_be_at_indices = read.rules->kind == Kind::linear && said.parents.size() > 1 && read.outputs == 1;
-    if (!may_be_at_indices || !view || !view->rules->is_view || view->is_dropped) return {};
+    if (!may_be_at_indices || !view || !view->rules->is_view() || view->is_dropped) return {};
     if (!may_pass(said.parents[0])) return {};
     if (this_thread.recordings_of_programs != 0 || this_thread.narrowed_levels != 0) return {};
     if (!is_small(type_of(by_slot[at(read.first_slot)]).shape, said.input_types[0])) return {};
@@ -272,7 +272,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
         return cotangents_of_node(*node, said, outputs, last_use, begun);
       };
       Tensors cts;
-      if (node->rules->is_view) {
+      if (node->rules->is_view()) {
         if (!added_to_whole(*node, said)) cts = cotangents_with(so_far);
       } else if (const auto part = whole_behind(*node, said)) {
         cts = cotangents_added_through(by_slot[at(part->whole)], *part, cotangents_with);
@@ -336,7 +336,7 @@ Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   } else {
     results = dispatch(op, {values.data(), values.size()});
   }
-  if (op.rules->locally_constant) return results;
+  if (op.rules->is_locally_constant()) return results;
   Mask differentiable;
   int count = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {

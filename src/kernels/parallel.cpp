@@ -22,6 +22,7 @@
 #include "kernels/machine.h"
 #include "ricci/interruption.h"
 #include "tensor/profile.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::kernels {
 namespace {
@@ -105,9 +106,6 @@ struct Job {
   }
 };
 
-/// True on workers, and on a caller while its work is under way.
-thread_local constinit bool inside = false;
-
 // --- Workers
 
 /// What a worker is given fits the cache line that it watches: each further line would cost some 0.1 us.
@@ -145,7 +143,7 @@ struct Pool {
 constinit Pool pool;
 
 void Worker::live() {
-  inside = true;
+  this_thread.inside_work = true;
   std::uint64_t mode = float_mode();
   while (true) {
     auto fell_idle = std::chrono::steady_clock::now();
@@ -216,7 +214,7 @@ int decide_thread_count() {
 
 /// Threads that may work on this now, 1 or more.
 int threads_now(const Cuts& cuts) {
-  if (inside || cuts.size <= cuts.step) return 1;
+  if (this_thread.inside_work || cuts.size <= cuts.step) return 1;
   const bool finely = pool.cutting_finely.load(std::memory_order_relaxed) > 0;
   const double worth = static_cast<double>(cuts.size) * cuts.nanoseconds / least_of_piece;
   const auto threads = static_cast<std::int64_t>(std::min<double>(finely ? most_threads : worth, thread_count()));
@@ -238,7 +236,7 @@ bool is_long(const Cuts& cuts, int threads) {
 /// On this thread alone. Long work is cut too, so that it may be interrupted.
 void run_alone(parallel::Run run, const void* work, const Cuts& cuts) {
   if (cuts.size <= 0) return;
-  if (inside || !is_long(cuts, 1)) return run(work, 0, cuts.size);
+  if (this_thread.inside_work || !is_long(cuts, 1)) return run(work, 0, cuts.size);
   const std::int64_t piece = piece_of(cuts, 1);
   for (std::int64_t begin = 0; begin < cuts.size; begin += piece) {
     allow_interruption();
@@ -307,7 +305,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
     worker.has_more = has_more;
     if (worker.state.exchange(Worker::offered, std::memory_order_acq_rel) == Worker::asleep) worker.state.notify_one();
   }
-  inside = true;
+  this_thread.inside_work = true;
   job.run_piece(0, end_of_first(0));
   if (has_more) job.help(0);
   for (int i = 1; i < threads; ++i) {
@@ -321,7 +319,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
     const std::atomic<int>& state = workers[i - 1]->state;
     wait_until([&] { return state.load(std::memory_order_acquire) != Worker::busy; });
   }
-  inside = false;
+  this_thread.inside_work = false;
   pool.taken.store(false, std::memory_order_release);
   if (job.failed.load(std::memory_order_relaxed)) std::rethrow_exception(job.error);
 }

@@ -16,9 +16,6 @@
 namespace ricci::mpi {
 namespace {
 
-thread_local constinit bool agreed = false;
-thread_local constinit const runs::OwnValues* innermost_own = nullptr;
-
 /// The ranks of an operation.
 struct Ranks {
   std::shared_ptr<WorldState> state;
@@ -61,7 +58,7 @@ std::int64_t row_bytes(const Strided& x) {
 /// Before an operation sends: throws where it may not stand, or where ranks differ.
 void before_sending(const char* call, WorldState& world, std::span<const Strided> values, bool has_rows,
                     const std::string& more = "") {
-  if (agreed && !this_thread.of_the_user && !this_thread.innermost) return;
+  if (this_thread.ranks_agree && !this_thread.of_the_user && !this_thread.innermost) return;
   const runs::Turn turn(call);
   require_place(call, world);
   if (!checks_calls()) return;
@@ -345,11 +342,8 @@ std::string to_text(const Type& type, std::optional<std::int64_t> axis_of_rows) 
   return "rows " + along + "of " + to_string(row);
 }
 
-Agreed::Agreed() : before_(agreed) { agreed = true; }
-Agreed::~Agreed() { agreed = before_; }
-
 void require_place(const char* call, WorldState& world) {
-  for (const runs::OwnValues* own = innermost_own; own && world.size > 1; own = own->outer) {
+  for (const runs::OwnValues* own = this_thread.own_values; own && world.size > 1; own = own->outer) {
     if (own->of == runs::OwnValues::Of::examples)
       raise<TransformError>(
           std::string(call) +
@@ -369,7 +363,7 @@ void require_place(const char* call, WorldState& world) {
 }
 
 bool are_own_values(const World& world) {
-  for (const runs::OwnValues* own = innermost_own; own; own = own->outer)
+  for (const runs::OwnValues* own = this_thread.own_values; own; own = own->outer)
     if (own->world == world) return true;
   return false;
 }
@@ -397,10 +391,7 @@ Tensor rows_from_root(const Tensor& all, const Counts& counts, int root, const W
 
 namespace runs {
 
-OwnValues::OwnValues(const World& of_world, Of what) : world(of_world), of(what), outer(innermost_own) {
-  innermost_own = this;
-}
-OwnValues::~OwnValues() { innermost_own = outer; }
+OwnValues::OwnValues(const World& of_world, Of what) : world(of_world), of(what), outer(this_thread.own_values) {}
 
 }  // namespace runs
 

@@ -11,6 +11,7 @@
 #include "mpi/world.h"
 #include "ricci/primitive/rule_arguments.h"
 #include "ricci/tensor.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::mpi {
 
@@ -25,17 +26,9 @@ void require_place(const char* call, WorldState& world);
 /// Whether the values here are own values of these ranks, so that what is shared becomes an own value too.
 bool are_own_values(const World& world);
 
-/// While it lives, the operations of this page do not compare what the ranks pass: their caller has. Has no effect
-/// inside a transform, where there may be more operations than the caller knows of.
-class Agreed {
- public:
-  Agreed();
-  Agreed(const Agreed&) = delete;
-  ~Agreed();
-
- private:
-  const bool before_;
-};
+/// While it lives and is true, the operations of this page do not compare what the ranks pass: their caller has. Has no
+/// effect inside a transform, where there may be more operations than the caller knows of.
+using Agreed = With<&ThreadContext::ranks_agree>;
 
 /// Where a call stands that no transform surrounds: the last part of what ranks agree on before they send.
 inline constexpr const char* outside_transforms = "\na call outside all transforms";

@@ -109,7 +109,7 @@ void require_defined(const char* call, const World& world, const tree::Walk& lea
 
 /// The leaves' sums, where the ranks have agreed on their types.
 void add_up_agreed(const tree::Walk& leaves, const World& world) {
-  const Agreed agreed;
+  const Agreed agreed(true);
   by_dtype(leaves, [&](std::span<const Tensor> some) { return sums(some, world); });
   own_if_inside(leaves, world);
 }
@@ -179,7 +179,7 @@ void broadcast(const tree::Walk& leaves, const World& world, int root) {
   require_defined("mpi::broadcast", world, leaves);
   begin_checked("mpi::broadcast", world, leaves, " from rank " + std::to_string(root));
   require_root("mpi::broadcast", world, root);
-  const Agreed agreed;
+  const Agreed agreed(true);
   for (Tensor* leaf : defined(leaves)) *leaf = of_root(*leaf, root, world);
   own_if_inside(leaves, world);
 }
@@ -191,7 +191,7 @@ void gather(const tree::Walk& leaves, const World& world, int root) {
   const std::string about = text_with_rows(leaves, all_axis_0(leaves)) + " to rank " + std::to_string(root);
   const Counts counts = begin("mpi::gather", world, about, mine);
   require_root("mpi::gather", world, root);
-  const Agreed agreed;
+  const Agreed agreed(true);
   for (Tensor* leaf : defined(leaves)) *leaf = rows_to_root(*leaf, counts, root, world);
 }
 
@@ -200,7 +200,7 @@ void all_gather(const tree::Walk& leaves, const World& world) {
   require_defined("mpi::all_gather", world, leaves);
   const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::all_gather", leaves); });
   const Counts counts = begin("mpi::all_gather", world, text_with_rows(leaves, all_axis_0(leaves)), mine);
-  const Agreed agreed;
+  const Agreed agreed(true);
   for (Tensor* leaf : defined(leaves)) *leaf = gathered(*leaf, counts, world);
   own_if_inside(leaves, world);
 }
@@ -213,7 +213,7 @@ void scatter_rows(const tree::Walk& leaves, const World& world, int root) {
   const Counts rows_of_ranks = begin("mpi::scatter_rows", world, about, mine);
   require_root("mpi::scatter_rows", world, root);
   const Counts counts = counts_of_blocks(rows_of_ranks[static_cast<std::size_t>(root)], *world.state());
-  const Agreed agreed;
+  const Agreed agreed(true);
   for (Tensor* leaf : defined(leaves)) {
     const Tensor rows = world.rank() == root ? *leaf : narrow(*leaf, 0, 0, 0);
     *leaf = rows_from_root(rows, counts, root, world);
@@ -378,7 +378,7 @@ void MapRun::finish(const tree::Walk& result) const {
     for (std::int64_t at = position; at < furthest; ++at) generator.next();
   if (world_.size() == 1) return;
 
-  const Agreed agreed;
+  const Agreed agreed(true);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
     if (!leaf.defined() || inside_own_) continue;

@@ -7,6 +7,7 @@
 
 #include "custom/closure.h"
 #include "ricci/mpi.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::mpi::runs {
 
@@ -78,11 +79,13 @@ class OwnValues {
   enum class Of : std::uint8_t { examples, ranks };
   OwnValues(const World& world, Of of);
   OwnValues(const OwnValues&) = delete;
-  ~OwnValues();
 
   const World world;
   const Of of;
   const OwnValues* const outer;
+
+ private:
+  const With<&ThreadContext::own_values> innermost_{this};
 };
 
 }  // namespace ricci::mpi::runs

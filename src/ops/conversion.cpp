@@ -34,6 +34,7 @@ struct Cast {
 struct Clone {
   using kind = Linear;
   static constexpr const char* name = "clone";
+  static constexpr Copied copied = {};
   static constexpr unsigned moves_elements = all_inputs;
 
   Type type(const Type& x) const { return x; }

@@ -37,7 +37,12 @@ struct AllZeros {
 
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
-  AllZeros filling(const Shape& wanted) const { return {wanted, dtype}; }
+  static AllZeros filling(const Type& wanted) { return {wanted.shape, wanted.dtype}; }
+  AllZeros part_of(const AxisRun& run) const {
+    AllZeros part = *this;
+    part.shape[static_cast<std::size_t>(run.axis)] = run.size;
+    return part;
+  }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<AllZeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
@@ -86,7 +91,7 @@ struct Full {
     if (is_integral(dtype)) kernels::fill(out[0], integer);
     else kernels::fill(out[0], real, imaginary);
   }
-  Full filling(const Shape& wanted) const { return {wanted, dtype, integer, real, imaginary}; }
+  Full filling(const Type& wanted) const { return {wanted.shape, wanted.dtype, integer, real, imaginary}; }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Full>> samples() {
     return {{{{2}, DType::float64, 0, 1.5, 0}, {}}, {{{2}, DType::int64, 7, 7, 0}, {}}};
@@ -131,7 +136,7 @@ Whole place_of(ElementWriter& y) {
   return of_lane == 0 ? Whole(first) : Whole(first) + y.lane() * Whole(of_lane);
 }
 Scalar as_element(const Typed<double>& value, DType dtype) {
-  return is_floating(dtype) ? scalar_writer->converted(dtype, value.scalar(), false) : no_scalar;
+  return is_floating(dtype) ? this_thread.scalars->converted(dtype, value.scalar(), false) : no_scalar;
 }
 
 /// Seeds of derivatives: the same part of an identity. A reader of programs may take its zeros for structure.
@@ -163,7 +168,7 @@ struct Seeds {
   }
 };
 
-[[maybe_unused]] const bool seeds_known = gives_seeds<Seeds>(), has_elements = says_elements<Seeds>();
+[[maybe_unused]] const bool seeds_marked = gives_structural_zeros<Seeds>(), has_elements = says_elements<Seeds>();
 
 template <class T>
 T element(double value) {

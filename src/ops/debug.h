@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "primitive/thread_context.h"
 #include "program/program.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 

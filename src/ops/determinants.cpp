@@ -152,7 +152,7 @@ struct Adjugate {
     std::vector<T> factors, x;
     for (std::int64_t i = 0; i < n * n; ++i) {
       row = i / n, column = i % n;
-      factors.push_back(T::at(scalar_writer->converted(dtype_of<E>, y.element_of(0, where), false)));
+      factors.push_back(T::at(this_thread.scalars->converted(dtype_of<E>, y.element_of(0, where), false)));
     }
     const auto in_a = [&](std::int64_t i, std::int64_t k) -> T& { return factors[at(i * n + k)]; };
     std::vector<std::function<void()>> steps;
@@ -178,7 +178,7 @@ struct Adjugate {
       x[at(k)] = x[at(k)] / in_a(k, k);
       for (std::int64_t i = 0; i < k; ++i) x[at(i)] = scalar::fma(-in_a(i, k), x[at(k)], x[at(i)]);
     }
-    return scalar_writer->converted(y.type(0).dtype, x[at(own_row)].scalar(), false);
+    return this_thread.scalars->converted(y.type(0).dtype, x[at(own_row)].scalar(), false);
   }
 
   /// det(a) a⁻¹; where a pivot is 0, by minors.

@@ -66,7 +66,9 @@ Best best_along(ElementWriter& y, std::int64_t axis, bool greatest) {
   constexpr std::int64_t most = 64;
   const std::int64_t count = y.known_size(0, static_cast<int>(axis));
   if (count > most) return {no_scalar, no_scalar};
-  const auto word = [](Word w, Scalar a, Scalar b = no_scalar) { return scalar_writer->word(w, a, b, no_scalar); };
+  const auto word = [](Word w, Scalar a, Scalar b = no_scalar) {
+    return this_thread.scalars->word(w, a, b, no_scalar);
+  };
   const DType computed = computed_dtype(y.type(0).dtype);
   std::vector<Coordinate> where = y.coordinates(y.type(0).rank() - 1);
   where.insert(where.begin() + axis, Coordinate(0));
@@ -76,13 +78,13 @@ Best best_along(ElementWriter& y, std::int64_t axis, bool greatest) {
   };
   Best best{element(0), Whole(0).scalar()};
   for (std::int64_t i = 1; i < count; ++i) {
-    const Scalar x = element(i), wide = scalar_writer->converted(computed, x, false),
-                 before = scalar_writer->converted(computed, best.element, false);
+    const Scalar x = element(i), wide = this_thread.scalars->converted(computed, x, false),
+                 before = this_thread.scalars->converted(computed, best.element, false);
     const TypedMask is_better{word(greatest ? Word::greater : Word::less, wide, before)};
     const TypedMask is_nan{word(Word::isnan, wide)}, was_nan{word(Word::isnan, before)};
     const Scalar is_best = (is_better || (is_nan && !was_nan)).scalar;
-    best = {scalar_writer->select(is_best, x, best.element),
-            scalar_writer->select(is_best, Whole(i).scalar(), best.place)};
+    best = {this_thread.scalars->select(is_best, x, best.element),
+            this_thread.scalars->select(is_best, Whole(i).scalar(), best.place)};
   }
   return best;
 }

@@ -45,9 +45,9 @@ DType dtype_of_total(bool accumulate, DType dtype) {
 }
 
 Scalar written(bool accumulate, DType total, const TypedMask& is_here, Scalar old, Scalar value) {
-  Scalar put = scalar_writer->converted(total, value, false);
-  if (accumulate) put = scalar_writer->word(scalar::Word::add, old, put, no_scalar);
-  return scalar_writer->select(is_here.scalar, put, old);
+  Scalar put = this_thread.scalars->converted(total, value, false);
+  if (accumulate) put = this_thread.scalars->word(scalar::Word::add, old, put, no_scalar);
+  return this_thread.scalars->select(is_here.scalar, put, old);
 }
 
 Coordinate named(ElementWriter& y, const IndexPlace& place, const Whole& index, const Whole& size) {
@@ -236,14 +236,14 @@ struct Scatter {
       if (where[d].number >= indices[d].raw()) return x;
     }
     const DType total = dtype_of_total(accumulate, y.type(0).dtype);
-    Scalar value = scalar_writer->converted(total, x, false);
+    Scalar value = this_thread.scalars->converted(total, x, false);
     for (std::int64_t k = 0; k < count; ++k) {
       where[at(axis)] = k;
       const Whole index = Whole::at(y.element_of(2, where)), size = y.size(0, static_cast<int>(axis));
       const TypedMask is_here = scalar::equal(named(y, place, index, size).value(), own.value());
       value = written(accumulate, total, is_here, value, y.element_of(1, where));
     }
-    return scalar_writer->converted(y.type(0).dtype, value, false);
+    return this_thread.scalars->converted(y.type(0).dtype, value, false);
   }
   Scatter lifted() const { return {axis + 1, accumulate, place.in_examples()}; }
   static std::vector<Sample<Scatter>> samples() {

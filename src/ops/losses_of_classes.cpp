@@ -72,14 +72,14 @@ struct CrossEntropy {
     const std::int64_t count = y.known_size(0, y.type(0).rank() - 1);
     if (count == 0 || count > most_classes) return no_scalar;
     std::vector<Coordinate> where = y.coordinates(y.type(1).rank());
-    const Whole target = Whole::at(scalar_writer->converted(DType::int64, y.element_of(1, where), false));
+    const Whole target = Whole::at(this_thread.scalars->converted(DType::int64, y.element_of(1, where), false));
     const Whole place = named(y, {name, {}, {}, false}, target, y.size(0, y.type(1).rank())).value();
     where.emplace_back(0);
     Elements<Typed<E>> row{{count}, {}};
     std::vector<std::int64_t> places;
     for (std::int64_t c = 0; c < count; ++c) {
       where.back() = c;
-      row.of.push_back(Typed<E>::at(scalar_writer->converted(dtype_of<E>, y.element_of(0, where), false)));
+      row.of.push_back(Typed<E>::at(this_thread.scalars->converted(dtype_of<E>, y.element_of(0, where), false)));
       places.push_back(c);
     }
     const SumOfExponentials<Typed<E>> s(row, places, [](const Typed<E>& most) { return most; });
@@ -87,7 +87,7 @@ struct CrossEntropy {
     for (std::int64_t c = 1; c < count; ++c)
       picked = scalar::select(scalar::equal(place, Whole(c)), row.of[static_cast<std::size_t>(c)], picked);
     const Typed<E> loss = -((picked - s.subtracted) - scalar::log(s.sum));
-    return scalar_writer->converted(y.type(0).dtype, loss.scalar(), false);
+    return this_thread.scalars->converted(y.type(0).dtype, loss.scalar(), false);
   }
   template <class T>
   static void pick(T* out, const T* logs, const std::int64_t* classes, const Shape& shape, std::int64_t count) {

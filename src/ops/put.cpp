@@ -56,7 +56,7 @@ void ViewParameter::parse_parameter(std::string_view& text) {
     InnerOp view;
     for (const Rules* candidate : registry())
       if (name == candidate->name) view.rules = candidate;
-    if (!view.rules || !view.rules->is_view)
+    if (!view.rules || !view.rules->is_view())
       throw ValueError("no view is called " + std::string(name) + "; only a view can be written through");
     text.remove_prefix(name.size());
     if (view.rules->parameters.size != 0) {
@@ -135,7 +135,7 @@ struct Put {
       all.push_back({{view}, {rand(base.shape()), rand(shown.shape())}});
     };
     for (const Rules* rules : registry()) {
-      if (!rules->is_view || !rules->lifted || !rules->samples) continue;
+      if (!rules->is_view() || !rules->lifted || !rules->samples) continue;
       const ErasedSample sample = rules->samples()[0];
       const InnerOp first({rules, sample.op.get()});
       add(sample.inputs[0], first);

@@ -47,18 +47,18 @@ struct SearchSorted {
     const std::int64_t count = y.known_size(0, static_cast<int>(leading));
     if (count > most) return no_scalar;
     const auto word = [](Word w, Scalar a, Scalar b = no_scalar) {
-      return TypedMask{scalar_writer->word(w, a, b, no_scalar)};
+      return TypedMask{this_thread.scalars->word(w, a, b, no_scalar)};
     };
     const DType computed = computed_dtype(y.type(0).dtype);
     std::vector<Coordinate> where = y.coordinates(y.type(1).rank());
-    const Scalar value = scalar_writer->converted(computed, y.element_of(1, where), false);
+    const Scalar value = this_thread.scalars->converted(computed, y.element_of(1, where), false);
     const TypedMask is_nan = word(Word::isnan, value);
     where.resize(at(leading), Coordinate(0));
     where.push_back(Coordinate(0));
     Whole before(0);
     for (std::int64_t k = 0; k < count; ++k) {
       where.back() = k;
-      const Scalar one = scalar_writer->converted(computed, y.element_of(0, where), false);
+      const Scalar one = this_thread.scalars->converted(computed, y.element_of(0, where), false);
       const TypedMask is_before = right ? is_nan || word(Word::less_equal, one, value)
                                         : word(Word::less, one, value) || (is_nan && !word(Word::isnan, one));
       before = before + scalar::select(is_before, Whole(1), Whole(0));

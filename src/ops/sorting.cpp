@@ -39,7 +39,7 @@ Scalar sorted_element(ElementWriter& y, std::int64_t axis, kernels::Order order,
   if (count > most) return no_scalar;
   const DType computed = computed_dtype(y.type(0).dtype);
   const auto word = [](Word w, Scalar a, Scalar b = no_scalar) {
-    return TypedMask{scalar_writer->word(w, a, b, no_scalar)};
+    return TypedMask{this_thread.scalars->word(w, a, b, no_scalar)};
   };
   struct Record {
     Scalar element, wide, place;
@@ -49,7 +49,7 @@ Scalar sorted_element(ElementWriter& y, std::int64_t axis, kernels::Order order,
   for (std::int64_t i = 0; i < count; ++i) {
     if (!where.empty()) where[at(axis)] = i;
     const Scalar x = y.element_of(0, where);
-    records.push_back({x, scalar_writer->converted(computed, x, false), Whole(i).scalar()});
+    records.push_back({x, this_thread.scalars->converted(computed, x, false), Whole(i).scalar()});
   }
   for (std::int64_t first = 0; first <= place; ++first)
     for (std::int64_t i = count - 1; i > first; --i) {
@@ -59,7 +59,7 @@ Scalar sorted_element(ElementWriter& y, std::int64_t axis, kernels::Order order,
       const TypedMask exchanges = order == kernels::Order::ascending
                                       ? word(Word::less, b.wide, a.wide) || (a_nan && !b_nan)
                                       : word(Word::greater, b.wide, a.wide) || (b_nan && !a_nan);
-      const auto pick = [&](Scalar yes, Scalar no) { return scalar_writer->select(exchanges.scalar, yes, no); };
+      const auto pick = [&](Scalar yes, Scalar no) { return this_thread.scalars->select(exchanges.scalar, yes, no); };
       upper = {pick(b.element, a.element), pick(b.wide, a.wide), pick(b.place, a.place)};
       lower = {pick(a.element, b.element), pick(a.wide, b.wide), pick(a.place, b.place)};
     }

@@ -229,7 +229,7 @@ struct PutAt {
     const bool is_of_lane = indexed > 0 && own[0].is_lane;
     const Shape& tuples = y.type(2).shape;
     const DType total = dtype_of_total(accumulate, y.type(0).dtype);
-    Scalar value = scalar_writer->converted(total, y.element_of(0, own), false);
+    Scalar value = this_thread.scalars->converted(total, y.element_of(0, own), false);
     std::int64_t looked_at = 1;
     for (int i = is_of_lane ? 1 : 0; i < tuples.rank(); ++i) looked_at *= tuples[at(i)].raw();
     for (int k = is_of_lane ? 1 : 0; k < indexed; ++k) {
@@ -255,7 +255,7 @@ struct PutAt {
       of_value.insert(of_value.end(), own.begin() + indexed, own.end());
       value = written(accumulate, total, is_here, value, y.element_of(1, of_value));
     }
-    return scalar_writer->converted(y.type(0).dtype, value, false);
+    return this_thread.scalars->converted(y.type(0).dtype, value, false);
   }
   BatchedOutputs batch(const Batch& b) const {
     const auto axes = static_cast<std::int64_t>(count());

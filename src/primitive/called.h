@@ -1,8 +1,8 @@
 // Operations that are made of others: errors name what the user called. Knows no operation.
 #pragma once
 
-#include "primitive/thread_context.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 

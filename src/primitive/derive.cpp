@@ -132,7 +132,7 @@ Tensors cotangents_by_kind(Op op, const Reverse& rule) {
 }  // namespace
 
 Tensors tangents_of(Op op, const Forward& rule) {
-  if (op.rules->locally_constant) return Tensors(rule.outputs.size(), Tensor());
+  if (op.rules->is_locally_constant()) return Tensors(rule.outputs.size(), Tensor());
   Tensors tangents = tangents_by_kind(op, rule);
   look_for_nan(op, "tangent of result", {tangents.data(), tangents.size()});
   return tangents;
@@ -144,7 +144,7 @@ Tensors tangents_by_factors(Op op, const Forward& rule) {
   bool is_nonlinear = false;
   for (std::size_t i = 0; i < rule.inputs.size(); ++i)
     is_nonlinear |= rule.tangents[i].defined() && (linear >> i & 1U) == 0;
-  const bool has_factors = op.rules->kind == Kind::elementwise && is_nonlinear && !op.rules->locally_constant &&
+  const bool has_factors = op.rules->kind == Kind::elementwise && is_nonlinear && !op.rules->is_locally_constant() &&
                            std::ranges::none_of(rule.inputs, is_complex_tensor);
   if (!has_factors) return tangents_of(op, rule);
   Tensors tangents = elementwise_tangents(rule, [&](std::size_t i) {

@@ -20,8 +20,6 @@
 
 namespace ricci {
 
-thread_local constinit ThreadContext this_thread;
-
 namespace {
 
 /// Shared by all threads, so that a value that meets another thread's transforms never passes for one of theirs.
@@ -36,9 +34,9 @@ constinit std::atomic<std::size_t> given_up = 0;
 
 /// The number of this thread, in the lower bits of its levels.
 Level thread_number() {
-  thread_local const Level number =
-      (last_thread.fetch_add(1, std::memory_order_relaxed) + 1) % (Level{1} << thread_bits);
-  return number;
+  constexpr Level numbers = (Level{1} << thread_bits) - 1;
+  if (this_thread.number == 0) this_thread.number = last_thread.fetch_add(1, std::memory_order_relaxed) % numbers + 1;
+  return this_thread.number;
 }
 
 /// The last transforms that have ended on this thread, so that a stale value can say where it came from.
@@ -467,7 +465,7 @@ namespace {
     for (std::size_t i = 0; i < count; ++i) operands.push_back(*inputs[i]);
     return apply_all(op, operands)[0];
   }
-  if (op.rules->is_view) return view_of(op, *inputs[0]);
+  if (op.rules->is_view()) return view_of(op, *inputs[0]);
   const Values values = read_all(op, inputs, count);
   return wrap(std::move(dispatch(op, {values.data(), values.size()})[0]));
 }
@@ -515,14 +513,18 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 }
 
 /// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
-/// transform inside a recording. An operation with `inlined` is, where transforms run inside the recording and it takes
-/// none of their values, or where it has no operands. Requires: one of the values is recorded, or there are no values.
+/// transform inside a recording. One that draws or acts besides is, where transforms run inside the recording and it
+/// takes none of their values, or where it has no operands: it draws for their examples, and as the function would.
+/// Requires: one of the values is recorded, or there are no values.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
-  if (values.empty() && op.rules->inlined) return true;
+  const Rules& rules = *op.rules;
+  const bool differs_each_time =
+      !rules.keep && (rules.effect == Effect::acts || (rules.draws && rules.draws(op.parameters)));
+  if (values.empty() && differs_each_time) return true;
   const Level deepest = deepest_level(values);
   const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };
-  if (!op.rules->keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;
-  const Interpreter* recording = op.rules->inlined ? recorder_of_everything() : nullptr;
+  if (!rules.keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;
+  const Interpreter* recording = differs_each_time ? recorder_of_everything() : nullptr;
   return recording && recording != this_thread.innermost && deepest <= recording->level;
 }
 
@@ -545,7 +547,7 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   require_operand_count(*op.rules, inputs.size());
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
-  if (!this_thread.innermost && !op.rules->is_view) {
+  if (!this_thread.innermost && !op.rules->is_view()) {
     Tensor result;
     if (evaluate_directly(op, pointers.data(), pointers.size(), result)) return Tensors{std::move(result)};
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "primitive/wording.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 namespace scalar {
@@ -47,11 +48,15 @@ bool is_test(Word word) {
 
 }  // namespace scalar
 
-thread_local Formula* Written::now = nullptr;
+void Written::into(Formula& formula, void (*run)(const void*), const void* it) {
+  const With<&ThreadContext::formula> here(&formula);
+  run(it);
+}
 
 int Written::add(const Formula::Step& step) {
-  now->steps.push_back(step);
-  return static_cast<int>(now->steps.size()) - 1;
+  std::vector<Formula::Step>& steps = this_thread.formula->steps;
+  steps.push_back(step);
+  return static_cast<int>(steps.size()) - 1;
 }
 
 namespace {

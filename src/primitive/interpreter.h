@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "primitive/thread_context.h"
 #include "ricci/owned.h"
 #include "ricci/primitive.h"
+#include "tensor/thread_context.h"
 #include "tensor/value.h"
 
 namespace ricci {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "primitive/call_site.h"
-#include "primitive/thread_context.h"
 #include "ricci/shape.h"
 #include "ricci/tensor.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 

@@ -8,6 +8,7 @@
 
 #include "ricci/primitive/raise.h"
 #include "tensor/outlived_thread_local.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 
@@ -28,19 +29,18 @@ struct RunningTable {
 namespace {
 
 constinit std::atomic<RunningTable*> all_tables = nullptr;
-thread_local constinit RunningTable* own_tables = nullptr;
 
 /// Gives the tables of a thread that ends to others. One with rows still taken, by tapes that outlive their thread,
 /// stays.
 struct TablesOfThread {
   ~TablesOfThread() {
-    for (RunningTable* table = own_tables; table;) {
+    for (RunningTable* table = this_thread.tables; table;) {
       RunningTable* const more = table->more;
       table->more = nullptr;
       if (table->taken.load(std::memory_order_relaxed) == 0) table->in_use.store(false, std::memory_order_release);
       table = more;
     }
-    own_tables = nullptr;
+    this_thread.tables = nullptr;
   }
 };
 
@@ -57,17 +57,17 @@ RunningTable* take_table() {
 }
 
 RunningTable* table_with_room() {
-  for (RunningTable* table = own_tables; table; table = table->more)
+  for (RunningTable* table = this_thread.tables; table; table = table->more)
     if (table->taken.load(std::memory_order_relaxed) != ~std::uint64_t{0}) return table;
   RunningTable* table = take_table();
-  table->more = own_tables;
-  own_tables = table;
+  table->more = this_thread.tables;
+  this_thread.tables = table;
   OutlivedThreadLocal<TablesOfThread>::get();  // makes it, so that it is destroyed with the thread
   return table;
 }
 
 bool is_own(const RunningTable* table) {
-  for (const RunningTable* own = own_tables; own; own = own->more)
+  for (const RunningTable* own = this_thread.tables; own; own = own->more)
     if (own == table) return true;
   return false;
 }

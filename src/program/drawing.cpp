@@ -126,8 +126,7 @@ std::string table(const Program& program) {
 
 std::string to_dot(const Program& program) {
   const Program shown = resolved(program);
-  std::optional<SymbolScope> scope;
-  if (shown.body().symbols) scope.emplace(*shown.body().symbols);
+  const SymbolScope scope(or_those_here(shown.body().symbols));
   Graph graph;
   graph.draw(shown, "  ");
   return graph.text + "}\n";
@@ -135,8 +134,7 @@ std::string to_dot(const Program& program) {
 
 std::string to_html(const Program& program) {
   const Program shown = resolved(program);
-  std::optional<SymbolScope> scope;
-  if (shown.body().symbols) scope.emplace(*shown.body().symbols);
+  const SymbolScope scope(or_those_here(shown.body().symbols));
   return table(shown);
 }
 

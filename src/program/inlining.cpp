@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "program/called_program.h"
 #include "program/edit.h"
+#include "program/programs_run.h"
 #include "program/sample_sizes.h"
 #include "program/structure.h"
 
@@ -17,7 +17,7 @@ std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
 
 /// The program to inline; null: the equation stays. A program with sizes of its own asks for those of its call.
 const Program* called_by(const ProgramBody& body, const Equation& e) {
-  const CalledProgram call = called_program(e);
+  const CalledProgram call = run_as<CalledProgram>(e).value_or(CalledProgram());
   if (!call.program || call.stays_apart || call.program->call_sizes()) return nullptr;
   const ProgramBody& called = call.program->body();
   const auto has_type_of = [&](Variable operand, Variable input) {
@@ -28,7 +28,7 @@ const Program* called_by(const ProgramBody& body, const Equation& e) {
 
 /// Whether it is its operand but for derivatives, as `detach x` is.
 bool only_cuts_derivatives(const Equation& e) {
-  return e.rules->locally_constant && Facts<CopiesOperand>::of(*e.rules);
+  return e.rules->is_locally_constant() && Facts<CopyOf>::of(*e.rules);
 }
 
 bool has_more_than_runs(const Program& program) {

@@ -138,7 +138,7 @@ class Parser {
       captured_types_.push_back(type_of(t));
       for (Size& size : captured_types_.back().shape) size = size.host();
     }
-    if (table) scope_.emplace(*table);
+    if (table) scope_.emplace(table);
   }
 
   ProgramBody parse() {

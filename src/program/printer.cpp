@@ -40,8 +40,7 @@ std::string symbolic_text(const Type& type, std::span<const std::string> vmap_na
 namespace {
 
 std::string text_of(const ProgramBody& body) {
-  std::optional<SymbolScope> scope;
-  if (body.symbols) scope.emplace(*body.symbols);
+  const SymbolScope scope(or_those_here(body.symbols));
   Printer words(body);
   std::string text = "program(" + words.inputs() + ")" + (body.symbols ? body.symbols->print_guards() : "") + " {\n";
   for (const Equation& e : body.equations) {

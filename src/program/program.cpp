@@ -63,8 +63,7 @@ void check_guards(const ProgramBody& body, const CallSizes& call, std::span<cons
 }
 
 [[noreturn]] void raise_other_type(std::size_t input, const std::string& have, const ProgramBody& body) {
-  std::optional<SymbolScope> scope;
-  if (body.symbols) scope.emplace(*body.symbols);
+  const SymbolScope scope(or_those_here(body.symbols));
   raise<ValueError>("program: input " + std::to_string(input) + " is " + have + ", recorded for " +
                     symbolic_text(body.types[static_cast<std::size_t>(body.inputs[input])]) +
                     "; pass one of that type, or record the function again for this one");
@@ -381,8 +380,7 @@ Program closed(const ProgramBody& whole, Values& captured) {
 
 void check(const Program& program) {
   const ProgramBody& body = program.body();
-  std::optional<SymbolScope> scope;
-  if (body.symbols) scope.emplace(*body.symbols);
+  const SymbolScope scope(or_those_here(body.symbols));
   std::vector<bool> defined(body.types.size());
   const auto define = [&](Variable v) {
     if (defined[static_cast<std::size_t>(v)])

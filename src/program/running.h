@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "primitive/thread_context.h"
 #include "program/program.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 

@@ -9,6 +9,7 @@
 
 #include "ricci/dtype.h"
 #include "ricci/primitive/symbolic.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 
@@ -34,19 +35,8 @@ class ScalarWriter {
   ~ScalarWriter() = default;
 };
 
-/// The writer that values of this thread are written by.
-inline thread_local ScalarWriter* scalar_writer = nullptr;
-
-/// While it lives, values of this thread go to `writer`.
-class WritingScalars {
- public:
-  explicit WritingScalars(ScalarWriter& writer) : before_(scalar_writer) { scalar_writer = &writer; }
-  WritingScalars(const WritingScalars&) = delete;
-  ~WritingScalars() { scalar_writer = before_; }
-
- private:
-  ScalarWriter* const before_;
-};
+/// While it lives, values of this thread go to this writer.
+using WritingScalars = With<&ThreadContext::scalars>;
 
 /// A truth value.
 struct TypedMask {
@@ -56,12 +46,12 @@ struct TypedMask {
   friend TypedMask operator||(TypedMask a, TypedMask b) { return of(scalar::Word::logical_or, a, b); }
   friend TypedMask operator^(TypedMask a, TypedMask b) { return of(scalar::Word::logical_xor, a, b); }
   friend TypedMask operator!(TypedMask a) {
-    return {scalar_writer->word(scalar::Word::logical_not, a.scalar, no_scalar, no_scalar)};
+    return {this_thread.scalars->word(scalar::Word::logical_not, a.scalar, no_scalar, no_scalar)};
   }
 
  private:
   static TypedMask of(scalar::Word word, TypedMask a, TypedMask b) {
-    return {scalar_writer->word(word, a.scalar, b.scalar, no_scalar)};
+    return {this_thread.scalars->word(word, a.scalar, b.scalar, no_scalar)};
   }
 };
 
@@ -74,7 +64,8 @@ class Typed {
 
   template <class Number>
     requires std::is_arithmetic_v<Number>
-  explicit Typed(Number constant) : scalar_(scalar_writer->number(dtype_of<E>, static_cast<long double>(constant))) {}
+  explicit Typed(Number constant)
+      : scalar_(this_thread.scalars->number(dtype_of<E>, static_cast<long double>(constant))) {}
   static Typed at(Scalar scalar) { return Typed(At{scalar}); }
   Scalar scalar() const { return scalar_; }
 
@@ -87,7 +78,7 @@ class Typed {
     return {written(word, x.scalar_...)};
   }
   static Typed select(const TypedMask& mask, const Typed& yes, const Typed& no) {
-    return at(scalar_writer->select(mask.scalar, yes.scalar_, no.scalar_));
+    return at(this_thread.scalars->select(mask.scalar, yes.scalar_, no.scalar_));
   }
   friend Typed operator+(const Typed& a, const Typed& b) { return word(scalar::Word::add, a, b); }
   friend Typed operator-(const Typed& a, const Typed& b) { return word(scalar::Word::subtract, a, b); }
@@ -128,15 +119,15 @@ class Typed {
 
   template <class To>
   Typed<To> to() const {
-    return Typed<To>::at(scalar_writer->converted(dtype_of<To>, scalar_, false));
+    return Typed<To>::at(this_thread.scalars->converted(dtype_of<To>, scalar_, false));
   }
   template <class To>
   Typed<To> to_from_unsigned() const {
-    return Typed<To>::at(scalar_writer->converted(dtype_of<To>, scalar_, true));
+    return Typed<To>::at(this_thread.scalars->converted(dtype_of<To>, scalar_, true));
   }
   template <class To>
   Typed<To> bits() const {
-    return Typed<To>::at(scalar_writer->bits(dtype_of<To>, scalar_));
+    return Typed<To>::at(this_thread.scalars->bits(dtype_of<To>, scalar_));
   }
 
  private:
@@ -145,7 +136,7 @@ class Typed {
   };
   explicit Typed(At at) : scalar_(at.scalar) {}
   static Scalar written(scalar::Word word, Scalar a, Scalar b = no_scalar, Scalar c = no_scalar) {
-    return scalar_writer->word(word, a, b, c);
+    return this_thread.scalars->word(word, a, b, c);
   }
 
   Scalar scalar_;

@@ -43,7 +43,7 @@ class Simplifier {
   /// matrices may round otherwise. A vector's elements have one order.
   bool lies_dense(Variable v) const {
     const Equation* const made = maker(v);
-    return type_of(v).rank() <= 1 || (made && !made->rules->is_view && made->rules->kind != Kind::custom);
+    return type_of(v).rank() <= 1 || (made && !made->rules->is_view() && made->rules->kind != Kind::custom);
   }
   /// From here on, what reads v reads the other variable.
   void replace(Variable v, Variable by);

@@ -184,7 +184,7 @@ namespace {
 /// A size that a guard fixed after it was used, as s0 = 1000, is that number in all types and parameters.
 Program with_fixed_sizes(const ProgramBody& from) {
   SymbolTable table = *from.symbols;  // a copy, as another thread may read the program's own
-  const SymbolScope scope(table);
+  const SymbolScope scope(&table);
   struct Fixed final : ParameterVisitor {
     Fixed() : ParameterVisitor(Mode::edits) {}
     void size(Size& size) override {
@@ -207,7 +207,7 @@ Program with_fixed_sizes(const ProgramBody& from) {
 
 Program Program::simplified() const {
   if (!body_->symbols) return ricci::simplified(*this, SampleSizes());
-  const SymbolScope scope(*body_->symbols);
+  const SymbolScope scope(body_->symbols.get());
   return simplified_in(*body_->symbols, with_fixed_sizes(*body_));
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "primitive/interpreter.h"
+#include "program/programs_run.h"
 #include "program/pruning.h"
-#include "program/repeated.h"
 #include "program/simplifier.h"
 #include "program/structure.h"
 
@@ -19,7 +19,7 @@ bool throws_at_no_values(const Equation& e) {
   const Rules& rules = *e.rules;
   if (rules.effect != Effect::no_effect || rules.home || e.outputs.size() != 1) return false;
   const unsigned inputs = e.inputs.size() < max_operands ? (1U << e.inputs.size()) - 1 : ~0U;
-  return rules.kind == Kind::elementwise || rules.kind == Kind::multilinear || rules.accumulation || rules.is_view ||
+  return rules.kind == Kind::elementwise || rules.kind == Kind::multilinear || rules.accumulation || rules.is_view() ||
          (rules.kind == Kind::linear && (rules.linear_in & inputs) == inputs) ||
          (rules.kind == Kind::explicit_ && e.inputs.empty());
 }
@@ -42,7 +42,7 @@ struct Invariants {
       if (!throws_at_no_values(e) || !std::ranges::all_of(e.inputs, is_known)) continue;
       mark(known, e.outputs);
       // Each run had better compute equal elements, and a number, which has no dtype of its own as an operand.
-      const bool shows_cheap = e.rules->is_view && cheap[static_cast<std::size_t>(e.inputs[0])];
+      const bool shows_cheap = e.rules->is_view() && cheap[static_cast<std::size_t>(e.inputs[0])];
       if (e.rules->filling || shows_cheap || body.types[static_cast<std::size_t>(e.outputs[0])].weak)
         mark(cheap, e.outputs);
     }
@@ -72,14 +72,12 @@ struct Invariants {
 /// are added or left out.
 template <class F>
 void Simplifier::for_each_repeated(Equation& e, const F& change) {
-  const auto repeated = Facts<RepeatedOf>::of(*e.rules);
-  if (!repeated) return;
+  if (!repeats_programs(e)) return;
   e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
-  const RepeatedPrograms programs = repeated(e.parameters.mutable_get());
-  for (const Repeated& r : std::views::reverse(programs)) {
+  for (const Repeated& r : std::views::reverse(repeated_programs(*e.rules, e.parameters.get()))) {
     ProgramBody body = r.program->body();
     if (!change(body, r)) continue;
-    *r.program = with_own_numbers(without_dead_equations(body));
+    const_cast<Program&>(*r.program) = with_own_numbers(without_dead_equations(body));  // of parameters of its own
   }
 }
 
@@ -101,7 +99,7 @@ void Simplifier::share_captured(Equation& e) {
       } else if (const Equation* const zero = zero_behind(captured)) {
         const Type& type = body.types[static_cast<std::size_t>(body.inputs[i])];
         Equation zeros{.rules = zero->rules,
-                       .parameters = Facts<ZerosOf>::of(*zero->rules)(type),
+                       .parameters = zero->rules->filling(zero->parameters.get(), type),
                        .inputs = {},
                        .outputs = {body.inputs[i]}};
         zeros.has_symbols = has_symbols(zeros.op());

@@ -14,8 +14,8 @@ namespace ricci {
 /// `reshape[(6)] (reshape[(2,3)] x)` is `reshape[(6)] x`. In general: a view of a view is one of what that shows, if
 /// the second view alone gives the same places.
 bool Simplifier::sees_past_view(Equation& e) const {
-  const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
-  if (!shown || !shown->rules->is_view) return false;
+  const Equation* const shown = e.rules->is_view() ? maker(e.inputs[0]) : nullptr;
+  if (!shown || !shown->rules->is_view()) return false;
   const bool gives_the_same = SampleSizes::of_all([&](int sample) {
     ElementLayout both(type_of(shown->inputs[0]), sizes_, sample), alone = both;
     return both.pass(*shown) && both.pass(e) && !both.is_empty() && alone.pass(e) && both == alone;
@@ -31,7 +31,7 @@ Simplifier::Lies Simplifier::how_parts_lie(const Equation& a, const Equation& b)
   const auto all = [&](ElementLayout::Rows rows, const auto& compare) {
     return SampleSizes::of_all([&](int sample) {
       const auto pass = [](const Equation& e, ElementLayout& of) {
-        return e.rules->is_view ? of.pass(e) : of.pass_to_part(e);
+        return e.rules->is_view() ? of.pass(e) : of.pass_to_part(e);
       };
       ElementLayout of_a(type_of(a.inputs[0]), sizes_, sample, rows), of_b = of_a;
       return pass(a, of_a) && pass(b, of_b) && compare(of_a, of_b, sample);
@@ -53,7 +53,7 @@ Simplifier::Lies Simplifier::how_parts_lie(const Equation& a, const Equation& b)
 /// `select[index=1] (put[select[index=0]] a b)` is `select[index=1] a`: a view of an array of which another part was
 /// replaced.
 bool Simplifier::sees_past_part(Equation& e) const {
-  const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
+  const Equation* const shown = e.rules->is_view() ? maker(e.inputs[0]) : nullptr;
   if (!shown || !Facts<PartOf>::of(*shown->rules) || how_parts_lie(e, *shown) != Lies::apart) return false;
   if (type_of(e.outputs[0]).rank() > 1 && !lies_dense(shown->inputs[0])) return false;
   e.inputs[0] = shown->inputs[0];
@@ -66,8 +66,9 @@ bool Simplifier::sees_past_copy(Equation& e) {
   if (!e.rules->overwrite) return false;
   std::vector<Equation> views;  // from the last one to the first
   const Equation* made = maker(e.inputs[0]);
-  for (; made && made->rules->is_view; made = maker(made->inputs[0])) views.push_back(*made);
-  if (!made || made->rules->locally_constant || !Facts<CopiesOperand>::of(*made->rules)) return false;
+  for (; made && made->rules->is_view(); made = maker(made->inputs[0])) views.push_back(*made);
+  const auto copied = made ? Facts<CopyOf>::of(*made->rules) : nullptr;
+  if (!copied || copied().fills_rows || made->rules->is_locally_constant()) return false;
   Variable base = made->inputs[0];
   for (const Equation& view : std::views::reverse(views))
     base = added(view.rules, view.parameters, {base}, Type(type_of(view.outputs[0])));
@@ -79,7 +80,7 @@ bool Simplifier::sees_past_copy(Equation& e) {
 std::optional<Variable> Simplifier::value_behind_view(const Equation& e) const {
   if (e.outputs.size() != 1) return std::nullopt;
   const Equation* put = &e;
-  if (e.rules->is_view) {
+  if (e.rules->is_view()) {
     put = maker(e.inputs[0]);
     if (!put || !Facts<PartOf>::of(*put->rules) || how_parts_lie(e, *put) != Lies::same) return std::nullopt;
   } else if (!Facts<PartOf>::of(*e.rules) || !SampleSizes::of_all([&](int sample) {
@@ -91,28 +92,28 @@ std::optional<Variable> Simplifier::value_behind_view(const Equation& e) const {
   }
   const Variable value = put->inputs[1];
   const bool is_result = are_same(type_of(value), type_of(e.outputs[0])) && lies_dense(value) &&
-                         (!e.rules->is_view || type_of(value).rank() <= 1);
+                         (!e.rules->is_view() || type_of(value).rank() <= 1);
   return is_result ? std::optional(value) : std::nullopt;
 }
 
 /// `expand[(4,3)] (zeros[(3)])` is `expand[(4,3)] (zeros[()])`: where all elements are equal, one is enough, and all
 /// that are shown of it take no more memory.
 void Simplifier::sees_one_element(Equation& e) {
-  const Equation* const equal = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
+  const Equation* const equal = e.rules->is_view() ? maker(e.inputs[0]) : nullptr;
   if (!equal || !equal->rules->filling || type_of(e.inputs[0]).shape.empty()) return;
   const Type one{type_of(e.inputs[0]).dtype, {}, type_of(e.inputs[0]).weak};
   const bool gives_the_same = SampleSizes::of_all([&](int sample) {
     const OwnedParameters numbers = sizes_.put(e, sample);
     return are_same(types_of({e.rules, numbers.get()}, {one})[0], sizes_.put(type_of(e.outputs[0]), sample));
   });
-  if (gives_the_same) e.inputs[0] = added(equal->rules, equal->rules->filling(equal->parameters.get(), {}), {}, one);
+  if (gives_the_same) e.inputs[0] = added(equal->rules, equal->rules->filling(equal->parameters.get(), one), {}, one);
 }
 
 /// `slice[start=4, size=2] (seeds[column=0, columns=9])` is `seeds[column=4, columns=2]`.
 void Simplifier::makes_what_is_shown(Equation& e) const {
   const auto shown = Facts<ShownRun>::of(*e.rules);
   const Equation* const made = shown ? maker(e.inputs[0]) : nullptr;
-  const auto part = made ? Facts<SeedsOf>::of(*made->rules) : nullptr;
+  const auto part = made ? Facts<StructuralPartOf>::of(*made->rules) : nullptr;
   const std::optional<AxisRun> run = part ? shown(e.parameters.get()) : std::nullopt;
   if (!run) return;
   e.parameters = part(made->parameters.get(), *run);
@@ -137,9 +138,9 @@ std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
                     before == after;
            });
   };
-  const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
-  if (e.rules->is_view && shows_all_of(e.inputs[0], std::array{&e}, ElementLayout::Rows::dense)) return e.inputs[0];
-  if (shown && shown->rules->is_view &&
+  const Equation* const shown = e.rules->is_view() ? maker(e.inputs[0]) : nullptr;
+  if (e.rules->is_view() && shows_all_of(e.inputs[0], std::array{&e}, ElementLayout::Rows::dense)) return e.inputs[0];
+  if (shown && shown->rules->is_view() &&
       shows_all_of(shown->inputs[0], std::array{shown, &e}, ElementLayout::Rows::with_gaps))
     return shown->inputs[0];
   const Equation* const first = e.rules->undoes_itself ? maker(e.inputs[0]) : nullptr;

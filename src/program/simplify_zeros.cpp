@@ -77,15 +77,15 @@ bool Simplifier::has_formula(const Equation& e) const {
 /// The structural zeros that the variable is, or shows; null if it is none.
 const Equation* Simplifier::zero_behind(Variable v) const {
   const Equation* made = maker(v);
-  while (made && made->rules->is_view) made = maker(made->inputs[0]);
-  return made && Facts<ZerosOf>::of(*made->rules) ? made : nullptr;
+  while (made && made->rules->is_view()) made = maker(made->inputs[0]);
+  return made && is_structural_zeros(*made->rules) ? made : nullptr;
 }
 
 /// `mul y (structural_zeros …)` are structural zeros, and so is what any operation makes of them that is linear there.
 /// Of no zeros, the mean is NaN.
 bool Simplifier::is_zero_now(Equation& e) const {
   if (e.rules->kind == Kind::custom || e.outputs.size() != 1 || type_of(e.outputs[0]).weak) return false;
-  if (e.rules->is_view && type_of(e.inputs[0]).shape.empty()) return false;  // one zero, shown many times
+  if (e.rules->is_view() && type_of(e.inputs[0]).shape.empty()) return false;  // one zero, shown many times
   const Equation* zero = nullptr;
   bool is_factor = false, is_any_term = false, are_all_terms = true;
   for (std::size_t i = 0; i < e.inputs.size(); ++i) {
@@ -103,7 +103,7 @@ bool Simplifier::is_zero_now(Equation& e) const {
   }
   if (!is_factor && !(is_any_term && are_all_terms)) return false;
   e = {.rules = zero->rules,
-       .parameters = Facts<ZerosOf>::of(*zero->rules)(type_of(e.outputs[0])),
+       .parameters = zero->rules->filling(zero->parameters.get(), type_of(e.outputs[0])),
        .inputs = {},
        .outputs = e.outputs};
   e.has_symbols = has_symbols(e.op());
@@ -114,10 +114,10 @@ bool Simplifier::is_zero_now(Equation& e) const {
 bool Simplifier::is_one(Variable v) const {
   if (const auto number = numbers_.find(v); number != numbers_.end()) return holds_one(number->second);
   const Equation* made = maker(v);
-  while (made && made->rules->is_view) made = maker(made->inputs[0]);
+  while (made && made->rules->is_view()) made = maker(made->inputs[0]);
   if (!made || !made->rules->filling) return false;
   const AtLevel outside(nullptr);
-  const OwnedParameters element = made->rules->filling(made->parameters.get(), {});
+  const OwnedParameters element = made->rules->filling(made->parameters.get(), {type_of(made->outputs[0]).dtype, {}});
   return holds_one(value_of(apply_all({made->rules, element.get()}, {})[0]));
 }
 

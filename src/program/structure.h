@@ -9,16 +9,6 @@
 
 namespace ricci {
 
-/// Of an operation without operands whose results are structural zeros: the same for a result of this type.
-///   const bool marked = gives_structural_zeros<StructuralZeros>();
-struct ZerosOf {
-  using Function = OwnedParameters (*)(const Type& type);
-};
-template <class P>
-bool gives_structural_zeros() {
-  return Facts<ZerosOf>::add(rules_of<P>, [](const Type& type) { return own(P{type.shape, type.dtype}); });
-}
-
 /// Of an operation that gives its first operand with a part replaced by its second: turns the first one's layout into
 /// that of the part, as `Rules::alias` does.
 ///   const bool part_known = replaces_part<Put>();
@@ -42,15 +32,21 @@ bool joins_along_axis() {
   return Facts<JoinedAlong>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).axis; });
 }
 
-/// Of an operation that gives its operand once more, in memory of its own. One that is locally constant cuts
+/// Of an operation that gives one of its operands once more, in memory of its own. One that is locally constant cuts
 /// derivatives.
+struct Copied {
+  std::size_t operand = 0;
+  /// The first operand says which rows take part. Copies of the first of these stand in the place of the others, so
+  /// that nothing fails there. Where each example is computed by itself the result is the operand.
+  bool fills_rows = false;
+};
 ///   const bool is_a_copy = copies_operand<Clone>();
-struct CopiesOperand {
-  using Function = bool (*)();
+struct CopyOf {
+  using Function = Copied (*)();
 };
 template <class P>
 bool copies_operand() {
-  return Facts<CopiesOperand>::add(rules_of<P>, [] { return true; });
+  return Facts<CopyOf>::add(rules_of<P>, [] { return P::copied; });
 }
 
 /// Some positions of an axis, side by side.
@@ -68,16 +64,18 @@ bool shows_run() {
   return Facts<ShownRun>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).run(); });
 }
 
-/// Of an operation without operands that gives seeds of derivatives, structural zeros beside ones: the parameters that
+/// Of an operation without operands that gives structural zeros, alone or beside the ones of seeds: the parameters that
 /// give a run of its result.
-///   const bool seeds = gives_seeds<Seeds>();
-struct SeedsOf {
+///   const bool marked = gives_structural_zeros<StructuralZeros>();
+struct StructuralPartOf {
   using Function = OwnedParameters (*)(const void* parameters, const AxisRun& run);
 };
 template <class P>
-bool gives_seeds() {
-  return Facts<SeedsOf>::add(rules_of<P>,
-                             [](const void* op, const AxisRun& run) { return own(erase::as<P>(op).part_of(run)); });
+bool gives_structural_zeros() {
+  return Facts<StructuralPartOf>::add(
+      rules_of<P>, [](const void* op, const AxisRun& run) { return own(erase::as<P>(op).part_of(run)); });
 }
+/// Whether it gives nothing but structural zeros.
+inline bool is_structural_zeros(const Rules& rules) { return rules.filling && Facts<StructuralPartOf>::of(rules); }
 
 }  // namespace ricci

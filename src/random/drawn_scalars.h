@@ -91,7 +91,7 @@ inline Scalar uniform_scalar(const DrawnElement& x, DType dtype) {
   const auto word = x.word32(x.first);
   if (dtype == DType::float32) return kernels::uniform<24, Single>(word).scalar();
   const auto narrow = dtype == DType::float16 ? kernels::uniform<11, Single>(word) : kernels::uniform<8, Single>(word);
-  return scalar_writer->converted(dtype, narrow.scalar(), false);
+  return this_thread.scalars->converted(dtype, narrow.scalar(), false);
 }
 
 /// Standard normal, as kernels::random_normal: two elements are the coordinates of one point.
@@ -104,7 +104,7 @@ inline Scalar normal_scalar(const DrawnElement& x, DType dtype) {
   };
   if (dtype == DType::float64) return coordinate(x.word64(even), x.word64(even + 1), DrawnScalars<std::uint64_t>());
   const Scalar single = coordinate(x.word32(even), x.word32(even + 1), DrawnScalars<std::uint32_t>());
-  return scalar_writer->converted(dtype, single, false);
+  return this_thread.scalars->converted(dtype, single, false);
 }
 
 /// On {low, …, high - 1}, as kernels::random_integers. Requires: low < high.
@@ -117,7 +117,7 @@ inline Scalar integer_scalar(const DrawnElement& x, std::int64_t low, std::int64
   const Whole carried = halves[1] * of_range[0] + W::shifted(halves[0] * of_range[0], 32);
   const Whole middle = halves[0] * of_range[1] + BlockScalars::lower(carried);
   const Whole upper = halves[1] * of_range[1] + W::shifted(carried, 32) + W::shifted(middle, 32);
-  return scalar_writer->converted(dtype, (Whole(low) + upper).scalar(), false);
+  return this_thread.scalars->converted(dtype, (Whole(low) + upper).scalar(), false);
 }
 
 }  // namespace ricci

@@ -362,7 +362,6 @@ struct DrawingExamples {
 template <class Numbers>
 struct DrawnAt {
   using kind = Custom;
-  static constexpr bool inlined = true;  // under vmaps inside the recording
   static constexpr const char* name = Numbers::name_at;
   Numbers numbers;
   Shape shape;

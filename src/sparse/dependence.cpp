@@ -9,8 +9,9 @@
 #include "control/operands.h"
 #include "ops/axes.h"
 #include "primitive/interpreter.h"
-#include "program/called_program.h"
+#include "program/programs_run.h"
 #include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
 
@@ -43,12 +44,6 @@ class Pass {
   ElementSets& sets_;
   std::map<std::pair<const ProgramBody*, std::vector<bool>>, Flags> inputs_wanted_;
 };
-
-Turns turns_of(TurnsOf::Function of, const ProgramBody& body, const Equation& e, const void* parameters) {
-  Types types;
-  for (const Variable v : e.inputs) types.push_back(body.types[at(v)]);
-  return of(parameters, types);
-}
 
 // ── which numbers are asked for: those that choose places or branches, and what they follow from ──
 
@@ -97,14 +92,15 @@ void Pass::mark(const ProgramBody& body, const Equation& e, std::vector<bool>& w
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) want(operand_of(i));
   };
-  if (const auto branches = Facts<BranchesOf>::of(rules)) {
+  const ProgramsRun run = programs_run(rules, e.parameters.get());
+  if (const auto* const branches = std::get_if<Branches>(&run)) {
     want(0);
-    for (const Branch& branch : branches(e.parameters.get()))
+    for (const Branch& branch : *branches)
       want_some(inputs_wanted(branch.program->body(), outputs), [&](std::size_t i) { return branch.operands[i]; });
     return;
   }
-  if (const auto of = Facts<TurnsOf>::of(rules)) {
-    const Turns turns = turns_of(of, body, e, e.parameters.get());
+  if (const auto* const of = std::get_if<Turns>(&run)) {
+    const Turns& turns = *of;
     Flags state(turns.state, false);
     for (std::size_t i = 0; i < turns.state; ++i) state[i] = outputs[i];
     state = state_wanted(turns, state);
@@ -119,8 +115,8 @@ void Pass::mark(const ProgramBody& body, const Equation& e, std::vector<bool>& w
                 [&](std::size_t i) { return i < turns.state ? i : turns.read_by_condition + i - turns.state; });
     return;
   }
-  if (const auto call = Facts<CalledProgramOf>::of(rules))
-    return want_some(inputs_wanted(call(e.parameters.get()).program->body(), outputs), [](std::size_t i) { return i; });
+  if (const auto* const call = std::get_if<CalledProgram>(&run))
+    return want_some(inputs_wanted(call->program->body(), outputs), [](std::size_t i) { return i; });
   const bool all = std::ranges::any_of(outputs, [](bool flag) { return flag; });
   const unsigned moves = rules.moves_elements ? rules.moves_elements(e.parameters.get()) : ~0U;
   const auto places = Facts<AtPlacesOf>::of(rules);
@@ -297,17 +293,15 @@ Dependences Pass::results_of(const Program& in, const Equation& e, Dependences& 
   const Op op{e.rules, parameters.get()};
   const bool reads_nothing = std::ranges::all_of(operands, [](const Dependence& x) { return x.is_nothing(); });
   if (!reads_nothing) {
-    if (const auto branches = Facts<BranchesOf>::of(*e.rules))
-      return one_of(branches(op.parameters), operands, wanted);
-    if (const auto of = Facts<TurnsOf>::of(*e.rules)) {
-      Types read;
-      for (const Dependence& x : operands) read.push_back(x.type);
-      return turned(of(op.parameters, read), operands, wanted, std::move(results));
-    }
-    if (const auto call = Facts<CalledProgramOf>::of(*e.rules))
-      return run(*call(op.parameters).program, std::move(operands), wanted);
+    if (const auto branches = run_as<Branches>(*e.rules, op.parameters)) return one_of(*branches, operands, wanted);
+    Types types_read;
+    for (const Dependence& x : operands) types_read.push_back(x.type);
+    if (const auto turns = turns_of(*e.rules, op.parameters, types_read))
+      return turned(*turns, operands, wanted, std::move(results));
+    if (const auto call = run_as<CalledProgram>(*e.rules, op.parameters))
+      return run(*call->program, std::move(operands), wanted);
     if (Facts<AllowedOf>::of(*e.rules)) return {operands[0]};
-    if (const auto stand_in = Facts<StandInOf>::of(*e.rules)) return {operands[at(stand_in())]};
+    if (const auto of = Facts<CopyOf>::of(*e.rules); of && of().fills_rows) return {operands[of().operand]};
     DependenceOperands read;
     for (const Dependence& x : operands) read.push_back(&x);
     results = dependences_of(op, read, types, sets_);

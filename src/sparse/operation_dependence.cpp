@@ -23,9 +23,9 @@ class Reader {
 
   void read() {
     const Rules& rules = *op_.rules;
-    if (rules.locally_constant) return;
+    if (rules.is_locally_constant()) return;
     if (rules.kind == Kind::elementwise) return elementwise();
-    if (rules.is_view && view()) return;
+    if (rules.is_view() && view()) return;
     if (const auto places = Facts<AtPlacesOf>::of(rules); places && at_places(places(op_.parameters))) return;
     if (moved()) return;
     if (rules.accumulation && reduced()) return;

@@ -90,7 +90,7 @@ class Propagation {
   std::optional<std::vector<Term>> terms() {
     const Rules& rules = *op_.rules;
     if (rules.kind == Kind::elementwise) return elementwise();
-    if (rules.is_view) return joined(viewed());
+    if (rules.is_view()) return joined(viewed());
     const auto places = Facts<AtPlacesOf>::of(rules);
     if (places && places(op_.parameters).what == AtPlaces::What::adds) return joined(added(places(op_.parameters)));
     if (rules.moves_elements) return joined(moved());
@@ -469,7 +469,7 @@ std::vector<bool> only_moved(const Program& program, const std::vector<Propagate
       return is_tangent[at(v)] ? of == shape : of.empty();
     });
     // A view that shows elements more than once makes one nonzero several, which a list cannot.
-    const bool is_view = e->rules->is_view && numel(type_of_variable(program, e->inputs[0])) >= shape.numel().raw();
+    const bool is_view = e->rules->is_view() && numel(type_of_variable(program, e->inputs[0])) >= shape.numel().raw();
     const bool moves = is_view || e->rules->moves_elements || is_linear;
     for (const Variable v : e->inputs)
       only[at(v)] = only[at(v)] && moves && std::ranges::all_of(e->outputs, [&](Variable y) { return only[at(y)]; });
@@ -485,7 +485,7 @@ Budget cost_of_directions(const Program& program, const std::vector<Propagated>&
   const auto elements = [&](Variable v) { return numel(type_of_variable(program, v)); };
   std::int64_t numbers = 0, equations = 0;
   for (const Equation& e : body.equations) {
-    if (e.rules->is_view || std::ranges::none_of(e.outputs, [&](Variable v) { return is_tangent[at(v)]; })) continue;
+    if (e.rules->is_view() || std::ranges::none_of(e.outputs, [&](Variable v) { return is_tangent[at(v)]; })) continue;
     std::int64_t own = 0;  // a sum reads more than it gives, a product of matrices multiplies more than it reads
     for (const Variable v : e.inputs) own = std::max(own, elements(v));
     for (const Variable v : e.outputs) own = std::max(own, elements(v));
@@ -572,7 +572,7 @@ std::optional<std::vector<Propagated>> run(const Program& program, const std::ve
         return std::nullopt;
       auto terms = Propagation(op, operands, result.type, as_lists[at(e.outputs[0])], budget).terms();
       if (!terms || std::ssize(*terms) > budget.terms) return std::nullopt;
-      if (!e.rules->is_view) spend(budget, *terms);
+      if (!e.rules->is_view()) spend(budget, *terms);
       if (budget.is_spent()) return std::nullopt;
       result.is_tangent = true;
       result.terms = std::move(*terms);

@@ -2,9 +2,9 @@
 #include "tensor/default_dtype.h"
 
 #include <string>
-#include <utility>
 
 #include "ricci/error.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 
@@ -14,7 +14,6 @@ namespace {
 
 constexpr int not_set = -1;
 std::atomic<DType> of_all_threads = DType::float32;
-thread_local constinit int of_this_thread = not_set;
 
 void require_floating(const char* name, DType dtype) {
   if (is_floating(dtype)) return;
@@ -25,17 +24,8 @@ void require_floating(const char* name, DType dtype) {
 }  // namespace
 
 DType default_dtype() {
-  return of_this_thread != not_set ? static_cast<DType>(of_this_thread)
-                                   : of_all_threads.load(std::memory_order_relaxed);
-}
-
-std::optional<DType> scoped_default_dtype() {
-  if (of_this_thread == not_set) return std::nullopt;
-  return static_cast<DType>(of_this_thread);
-}
-
-void set_scoped_default_dtype(std::optional<DType> dtype) {
-  of_this_thread = dtype ? static_cast<int>(*dtype) : not_set;
+  const std::optional<DType>& of_this_thread = this_thread.default_dtype;
+  return of_this_thread ? *of_this_thread : of_all_threads.load(std::memory_order_relaxed);
 }
 
 void set_default_dtype(DType dtype) {
@@ -44,12 +34,15 @@ void set_default_dtype(DType dtype) {
   asked_first |= another_dtype_was_set;
 }
 
-DefaultDType::DefaultDType(DType dtype) : outer_(of_this_thread) {
+DefaultDType::DefaultDType(DType dtype)
+    : outer_(this_thread.default_dtype ? static_cast<int>(*this_thread.default_dtype) : not_set) {
   require_floating("DefaultDType", dtype);
-  of_this_thread = static_cast<int>(dtype);
+  this_thread.default_dtype = dtype;
   asked_first |= another_dtype_was_set;
 }
 
-DefaultDType::~DefaultDType() { of_this_thread = outer_; }
+DefaultDType::~DefaultDType() {
+  this_thread.default_dtype = outer_ == not_set ? std::nullopt : std::optional(static_cast<DType>(outer_));
+}
 
 }  // namespace ricci

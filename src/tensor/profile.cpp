@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ricci/error.h"
+#include "tensor/thread_context.h"
 #include "tensor/utf8.h"
 
 namespace ricci::profile {
@@ -122,8 +123,6 @@ void write_at_exit() {
   if (!write(p)) std::fprintf(stderr, "ricci: profile: %s cannot be written\n", p.path.c_str());
 }
 
-thread_local constinit const char* innermost_name = nullptr;
-
 }  // namespace
 
 std::int64_t now() {
@@ -145,14 +144,14 @@ void note(std::string_view name, const char* category, std::int64_t begin) noexc
 void Noted::begin(const char* name, const char* category) {
   name_ = name;
   category_ = category;
-  around_ = std::exchange(innermost_name, name);
+  around_ = std::exchange(this_thread.profiled, name);
   begin_ = now();
 }
 void Noted::end() noexcept {
   note(name_, category_, begin_);
-  innermost_name = around_;
+  this_thread.profiled = around_;
 }
-const char* Noted::innermost() { return innermost_name; }
+const char* Noted::innermost() { return this_thread.profiled; }
 
 void set_rank(int rank) {
   Profile& p = profile();

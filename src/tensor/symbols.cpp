@@ -1,4 +1,4 @@
-// The algebra of symbolic sizes, and the slow paths of Size, which use the table installed on this thread.
+// The algebra of symbolic sizes, and the slow paths of Size, which use the table of this thread.
 #include "tensor/symbols.h"
 
 #include <algorithm>
@@ -11,11 +11,10 @@
 namespace ricci {
 namespace {
 
-thread_local constinit SymbolTable* installed = nullptr;
-
 SymbolTable& table() {
-  if (!installed) throw Error("a size of a recorded program was used outside its recording; read it as a number first");
-  return *installed;
+  if (!this_thread.symbols)
+    throw Error("a size of a recorded program was used outside its recording; read it as a number first");
+  return *this_thread.symbols;
 }
 
 }  // namespace
@@ -506,10 +505,7 @@ bool SymbolTable::says_nothing(Guard::Relation relation, const Polynomial& diffe
 
 std::string SymbolTable::print(Size size) const { return print(polynomial_of(size)); }
 
-bool inside_symbol_scope() { return installed != nullptr; }
-
-SymbolScope::SymbolScope(SymbolTable& table) : saved_(std::exchange(installed, &table)) {}
-SymbolScope::~SymbolScope() { installed = saved_; }
+bool inside_symbol_scope() { return this_thread.symbols != nullptr; }
 
 std::int64_t fixed(Size symbol, const std::string& remedy) { return table().fix(symbol, remedy); }
 
@@ -518,17 +514,19 @@ Size smaller(Size a, Size b) {
   return a.raw() < b.raw() ? a : b;
 }
 
-std::optional<Size> symbol_named(std::int64_t number) { return installed ? installed->named(number) : std::nullopt; }
+std::optional<Size> symbol_named(std::int64_t number) {
+  return this_thread.symbols ? this_thread.symbols->named(number) : std::nullopt;
+}
 
 std::string symbol_text(Size size) {
   if (!size.is_symbol()) return std::to_string(size.raw());
-  return installed ? installed->print(size) : "?";
+  return this_thread.symbols ? this_thread.symbols->print(size) : "?";
 }
 
 std::string hint_text(Size size) {
   if (!size.is_symbol()) return std::to_string(size.raw());
-  if (!installed) return "?";
-  return installed->is_text() ? installed->print(size) : std::to_string(size.hint());
+  if (!this_thread.symbols) return "?";
+  return this_thread.symbols->is_text() ? this_thread.symbols->print(size) : std::to_string(size.hint());
 }
 
 std::int64_t Size::guarded_value() const { return table().fix(*this); }

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ricci/shape.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 
@@ -139,16 +141,12 @@ class SymbolTable {
   bool is_text_ = false;
 };
 
-/// While it lives, symbols on this thread are those of `table`.
-class SymbolScope {
- public:
-  explicit SymbolScope(SymbolTable& table);
-  SymbolScope(const SymbolScope&) = delete;
-  ~SymbolScope();
-
- private:
-  SymbolTable* saved_;
-};
+/// While it lives, symbols on this thread are those of this table.
+using SymbolScope = With<&ThreadContext::symbols>;
+/// For a SymbolScope: this table, or that of this thread where it is null.
+inline SymbolTable* or_those_here(const std::shared_ptr<SymbolTable>& symbols) {
+  return symbols ? symbols.get() : this_thread.symbols;
+}
 
 /// Whether a table is installed on this thread: elsewhere there are no symbols.
 bool inside_symbol_scope();

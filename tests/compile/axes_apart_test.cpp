@@ -60,7 +60,7 @@ TEST(AxesApart, AreJoinedWhereAnEquationMakesThemOne) {
     return apart.square().sum({2}) + rc::eye(n);
   };
   const rc::Program program = rc::trace(f)(rc::ones({n, 3})).simplified();
-  const rc::SymbolScope scope(*program.body().symbols);
+  const rc::SymbolScope scope(program.body().symbols.get());
   const auto all = rc::compiled::axes_told_apart(program.body(), {.most_unrolled = 16}, 16);
   ASSERT_EQ(all.size(), 2U);
   const auto result = [&](const rc::compiled::AxesApart& apart) {
@@ -72,7 +72,7 @@ TEST(AxesApart, AreJoinedWhereAnEquationMakesThemOne) {
     EXPECT_EQ(apart.lanes.in_call(), n);
     EXPECT_NE(result(apart).first, result(apart).second);
     for (const rc::Equation& e : apart.body.equations) {
-      if (e.rules->is_view) continue;  // x itself has one axis of points
+      if (e.rules->is_view()) continue;  // x itself has one axis of points
       rc::Types in, out;
       for (const rc::Variable v : e.inputs) in.push_back(apart.body.types[static_cast<std::size_t>(v)]);
       for (const rc::Variable v : e.outputs) out.push_back(apart.body.types[static_cast<std::size_t>(v)]);

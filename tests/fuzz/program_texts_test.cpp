@@ -114,8 +114,7 @@ void mutate(Dice& dice, Tokens& tokens, const Tokens& others) {
 
 /// The variable's type, with some number for each size that the text leaves open.
 rc::Type type_of(const rc::Program& program, rc::Variable v) {
-  std::optional<rc::SymbolScope> scope;
-  if (program.body().symbols) scope.emplace(*program.body().symbols);
+  const rc::SymbolScope scope(rc::or_those_here(program.body().symbols));
   rc::Type type = program.body().types[static_cast<std::size_t>(v)];
   for (rc::Size& size : type.shape) size = size.hint();
   return type;

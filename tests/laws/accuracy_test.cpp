@@ -339,10 +339,10 @@ bool is_floating_result(const ricci::Rules& rules, DType dtype) {
 
 TEST_P(Accuracy, IsWithinTheBoundOverTheWholeDomain) {
   if (!is_floating_result(rules(), ricci::float64)) GTEST_SKIP() << "has no floating results";
-  ASSERT_NE(rules().exact, nullptr) << rules().name << " needs `static constexpr double ulps = …`";
-  if (std::isinf(rules().ulps)) GTEST_SKIP() << "has no bound in ulps; the reason stands beside it";
+  ASSERT_NE(rules().bound, nullptr) << rules().name << " needs `static constexpr double ulps = …`";
+  if (std::isinf(rules().bound->ulps)) GTEST_SKIP() << "has no bound in ulps; the reason stands beside it";
   char bound[20];
-  std::snprintf(bound, sizeof bound, "%g", rules().ulps);
+  std::snprintf(bound, sizeof bound, "%g", rules().bound->ulps);
   std::string line = "| " + std::string(rules().name) + " | " + bound;
   for (const Format& format : formats) {
     Worst worst;
@@ -350,7 +350,7 @@ TEST_P(Accuracy, IsWithinTheBoundOverTheWholeDomain) {
     for (const Case& c : laws::cases_of(rules())) {
       if (rules().parameters.size == 0 && !worst.at.empty()) break;  // cases differ in their shapes alone
       const Worst found = Search(c, format).run();
-      EXPECT_LE(found.error, rules().ulps)
+      EXPECT_LE(found.error, rules().bound->ulps)
           << c.text() << " in " << ricci::short_name(format.dtype) << " at " << text_of(found.at, format.dtype) << ": "
           << text_of(found.found, format.dtype) << ", expected "
           << text_of(static_cast<double>(found.expected), ricci::float64);
@@ -381,7 +381,8 @@ TEST(AccuracyPage, ShowsTheBoundOfEveryOperation) {
   if (!ricci::scalar::machine::fuses) GTEST_SKIP() << "the page shows the bounds of processors that fuse multiply-add";
   std::map<std::string, double> bounds;
   for (const ricci::Rules* rules : laws::elementwise_operations())
-    if (is_floating_result(*rules, ricci::float64) && !std::isinf(rules->ulps)) bounds[rules->name] = rules->ulps;
+    if (is_floating_result(*rules, ricci::float64) && rules->bound && !std::isinf(rules->bound->ulps))
+      bounds[rules->name] = rules->bound->ulps;
   EXPECT_EQ(bounds_on_the_page(), bounds) << "RICCI_ACCURACY_TABLE=docs/reference/accuracy.md build/release/"
                                              "tests/test_laws --gtest_filter='*Accuracy.*' writes it anew";
 }

@@ -76,7 +76,7 @@ List stacked(const std::vector<List>& rows) {
 }
 
 double tolerance(const ricci::Rules& rules) {
-  const bool exact = rules.kind == ricci::Kind::elementwise || rules.is_view;
+  const bool exact = rules.kind == ricci::Kind::elementwise || rules.is_view();
   return exact ? 0 : 10 * laws::tolerance_of(ricci::float64) * rules.tolerance_factor;
 }
 

@@ -146,7 +146,7 @@ Expected exact(const Case& c, ricci::DType element, const std::vector<double>& x
   std::vector<Exact> operands;
   for (const double operand : x) operands.push_back(pack(operand));
   ricci::ExactValue y;
-  c.rules->exact(c.parameters.get(), operands.data(), y);
+  c.rules->bound->exact(c.parameters.get(), operands.data(), y);
   return {quad(y.value), quad(y.unit)};
 }
 

@@ -53,7 +53,7 @@ bool is_said(const Case& c) {
   constexpr std::size_t many = 1000;
   const ricci::Rules& rules = *c.rules;
   const bool is_real = std::ranges::none_of(c.inputs, [](const Tensor& x) { return ricci::is_complex(x.dtype()); });
-  if (rules.is_view || rules.kind != ricci::Kind::elementwise || !rules.formula) return rules.is_view && is_real;
+  if (rules.is_view() || rules.kind != ricci::Kind::elementwise || !rules.formula) return rules.is_view() && is_real;
   return is_real && rules.formula(c.parameters.get()).steps.size() < many;
 }
 

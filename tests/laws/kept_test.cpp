@@ -119,7 +119,7 @@ std::map<std::string, bool> kept_of(const Case& c, const ricci::Mask& wanted) {
 
 bool has_derivative(const Case& c) {
   const List y = c(c.inputs);
-  return !c.rules->locally_constant && std::any_of(y.begin(), y.end(), is_smooth);
+  return !c.rules->is_locally_constant() && std::any_of(y.begin(), y.end(), is_smooth);
 }
 
 /// Some rule may need an operand for some parameters and types alone, so it counts as read where one case reads it.

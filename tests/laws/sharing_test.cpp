@@ -277,9 +277,9 @@ TEST_P(Sharing, ByAWriteToTheResult) {
       List inputs = c.inputs;
       for (std::size_t i = 0; i < places.size(); ++i) inputs[places[i]] = given[i];
       const Tensor* const input = &inputs[0];
-      return rules().is_view ? List{ricci::apply_one(c.op(), &input, 1)} : c(inputs);
+      return rules().is_view() ? List{ricci::apply_one(c.op(), &input, 1)} : c(inputs);
     };
-    expect_one_answer(writing, f, x, rules().is_view);
+    expect_one_answer(writing, f, x, rules().is_view());
     expect_one_answer(writing_in_order, f, x, false);
     count_case();
   }

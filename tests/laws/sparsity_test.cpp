@@ -89,7 +89,7 @@ Tensor broadcast_places(const Smooth& s) {
 
 TEST_P(Sparsities, OfElementwiseOperationsViewsAndMovesHaveNoOtherPlace) {
   const bool is_elementwise = rules().kind == rc::Kind::elementwise;
-  if (rules().locally_constant || (!is_elementwise && !rules().is_view && !rules().moves_elements)) return;
+  if (rules().is_locally_constant() || (!is_elementwise && !rules().is_view() && !rules().moves_elements)) return;
   for_each_case([&](const Smooth& s) {
     const Tensor places = is_elementwise ? broadcast_places(s) : dense_jacobian(s);
     EXPECT_EQ(difference(rc::jacobian_sparsity(s.f, s.x), places).extra, 0);
@@ -111,10 +111,9 @@ bool carries_nonzeros(const Smooth& s, const Tensor& vector, const rc::Coloring&
 /// A program's sparse Jacobian carries nonzeros from value to value, where every operation has a rule for that: as
 /// `jacobian` says, elementwise operations, views, moves, sums and products do. Places are tensors from outside here.
 TEST_P(Sparsities, OfFunctionsThatAreWrittenDownGiveTheDenseDerivative) {
-  const bool has_rule =
-      !rc::Facts<rc::AtPlacesOf>::of(rules()) &&
-      (rules().kind == rc::Kind::elementwise || rules().is_view || rules().moves_elements ||
-       std::string_view(rules().name) == "sum" || rc::Facts<rc::ProductAxesOf>::of(rules()));
+  const bool has_rule = !rc::Facts<rc::AtPlacesOf>::of(rules()) &&
+                        (rules().kind == rc::Kind::elementwise || rules().is_view() || rules().moves_elements ||
+                         std::string_view(rules().name) == "sum" || rc::Facts<rc::ProductAxesOf>::of(rules()));
   for_each_case([&](const Smooth& s) {
     const auto [vector, unravel] = rc::ravel(s.x);
     const rc::Coloring coloring = rc::color(rc::jacobian_sparsity(s.f, s.x));

@@ -143,7 +143,7 @@ void expect_layout(const Case& c, Layout layout, const char* what) {
     other.push_back(layout(x));
     plain.push_back(other.back().clone());
   }
-  const bool exact = c.rules->kind == ricci::Kind::elementwise || c.rules->is_view;
+  const bool exact = c.rules->kind == ricci::Kind::elementwise || c.rules->is_view();
   List expected, found;
   try {
     expected = c(plain);

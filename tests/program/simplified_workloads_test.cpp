@@ -29,7 +29,7 @@ Work work_of(const rc::Program& program) {
       work.equations += of_inner.equations;
       work.elements += of_inner.elements;
     });
-    if (e.rules->is_view || e.inputs.empty() || e.rules->kind == rc::Kind::custom) continue;
+    if (e.rules->is_view() || e.inputs.empty() || e.rules->kind == rc::Kind::custom) continue;
     for (const rc::Variable v : e.outputs) {
       std::int64_t elements = 1;
       for (const rc::Size size : program.body().types[static_cast<std::size_t>(v)].shape) elements *= size.hint();
@@ -45,7 +45,7 @@ void expect_work(Work most_traced, Work most_simplified, const F& f, const X&...
   const rc::Program p = rc::trace(f)(x...), s = p.simplified();
   check(s);
   std::optional<rc::SymbolScope> scope;
-  if (p.body().symbols) scope.emplace(*p.body().symbols);
+  scope.emplace(rc::or_those_here(p.body().symbols));
   const Work traced = work_of(p), simplified = work_of(s);
   EXPECT_LE(traced.equations, most_traced.equations);
   EXPECT_LE(traced.elements, most_traced.elements);

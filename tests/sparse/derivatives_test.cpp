@@ -170,7 +170,7 @@ std::int64_t numbers_of(const F& derivative, const Tensor& x) {
   std::int64_t numbers = 0;
   for (const rc::Equation& e : program.body().equations)
     for (const rc::Variable v : e.outputs)
-      if (!e.rules->is_view) numbers += type_of_variable(program, v).shape.numel().raw();
+      if (!e.rules->is_view()) numbers += type_of_variable(program, v).shape.numel().raw();
   return numbers;
 }
 

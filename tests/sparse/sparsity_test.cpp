@@ -72,6 +72,15 @@ TEST(Sparsity, IsTheSameInRecordedAndCompiledFunctions) {
   EXPECT_TRUE(rc::equal(rc::compile(chosen)(x), chosen(x)));
 }
 
+// A checked function runs its own plan, so its program is not read: each result may depend on every argument.
+TEST(Sparsity, TakesWhatACheckedCompiledFunctionGivesForDependentOnAll) {
+  const auto checked = rc::compile([](const Tensor& v) { return v * v; }, {.check = true});
+  const auto plain = rc::compile([](const Tensor& v) { return v * v; });
+  const auto calls = [](const auto& f) { return [&f](const Tensor& v) { return f(v) + 1; }; };
+  EXPECT_EQ(jacobian_text(calls(plain), rc::ones({2})), "*.|.*");
+  EXPECT_EQ(jacobian_text(calls(checked), rc::ones({2})), "**|**");
+}
+
 TEST(Sparsity, OfPlacesThatNumbersName) {
   const Tensor places = rc::tensor({2, 0, 2});
   const Tensor x = rc::ones({3});

@@ -18,7 +18,7 @@ using ricci::Size;
 class SymbolicSize : public testing::Test {
  protected:
   ricci::SymbolTable table;
-  ricci::SymbolScope scope{table};
+  ricci::SymbolScope scope{&table};
   const Size n = table.add_input(6), m = table.add_input(4);
 
   std::string text(Size size) { return table.print(size); }

@@ -72,18 +72,19 @@ constexpr std::size_t operands_of(Elements<Written> (P::*)(X...) const) {
 template <class P>
 ElementFormula element_formula_of(const void* op, std::span<const Shape> operands) {
   ElementFormula written;
-  const Written::Writing writing(written.formula);
-  std::vector<Elements<Written>> x;
-  int next = 0;
-  for (const Shape& shape : operands) {
-    Elements<Written>& elements = x.emplace_back(Elements<Written>{shape, {}});
-    for (std::int64_t i = shape.numel(); i > 0; --i) elements.of.push_back(Written::input(next++));
-  }
-  Checks checks;
-  constexpr std::size_t count = operands_of(&P::template on_elements<Written>);
-  for (const Written& element : elements_of(as<P>(op), checks, x, std::make_index_sequence<count>()).of)
-    written.results.push_back(element.step());
-  written.required = checks.steps;
+  Written::into(written.formula, [&] {
+    std::vector<Elements<Written>> x;
+    int next = 0;
+    for (const Shape& shape : operands) {
+      Elements<Written>& elements = x.emplace_back(Elements<Written>{shape, {}});
+      for (std::int64_t i = shape.numel(); i > 0; --i) elements.of.push_back(Written::input(next++));
+    }
+    Checks checks;
+    constexpr std::size_t count = operands_of(&P::template on_elements<Written>);
+    for (const Written& element : elements_of(as<P>(op), checks, x, std::make_index_sequence<count>()).of)
+      written.results.push_back(element.step());
+    written.required = checks.steps;
+  });
   if constexpr (requires { P::computed_in(DType::float32); }) written.computed_in = &P::computed_in;
   return written;
 }

@@ -53,9 +53,10 @@ auto written_operand(std::size_t i) {
 
 template <class P, class... Kinds, std::size_t... I>
 void write_formula(const P& op, Formula& formula, OperandKinds<Kinds...>, std::index_sequence<I...>) {
-  const Written::Writing writing(formula);
-  const std::tuple operands{written_operand<Kinds>(I)...};  // in order
-  formula.result = op.formula(std::get<I>(operands)...).step();
+  Written::into(formula, [&] {
+    const std::tuple operands{written_operand<Kinds>(I)...};  // in order
+    formula.result = op.formula(std::get<I>(operands)...).step();
+  });
 }
 
 /// The operation's formula, its parameters being numbers.

@@ -42,23 +42,17 @@ struct Accumulation {
 /// One word a line, inputs as x0, x1 and numbers where they are used: `a = exp x0`. The last line names the result.
 std::string to_string(const Formula& formula);
 
-/// A symbolic value in the sense of symbolic.h that writes each word down. Requires for every use: `Writing` lives.
+/// A symbolic value in the sense of symbolic.h that writes each word down. Used by what `into` runs, and nowhere else.
 class Written {
  public:
   class Mask;
   using symbolic_mask = Mask;
 
-  /// While it lives, this thread's written values go to `formula`.
-  class Writing {
-   public:
-    explicit Writing(Formula& formula) : before_(now) { now = &formula; }
-    ~Writing() { now = before_; }
-    Writing(const Writing&) = delete;
-    Writing& operator=(const Writing&) = delete;
-
-   private:
-    Formula* const before_;
-  };
+  /// run(), whose written values go to `formula`.
+  template <class Run>
+  static void into(Formula& formula, const Run& run) {
+    into(formula, [](const void* it) { (*static_cast<const Run*>(it))(); }, &run);
+  }
 
   template <class Number>
     requires std::is_arithmetic_v<Number>
@@ -97,7 +91,7 @@ class Written {
     ((*place++ = x.step()), ...);
     return add(step);
   }
-  static thread_local Formula* now;
+  static void into(Formula& formula, void (*run)(const void*), const void* it);
 
   int step_;
 };

@@ -77,8 +77,7 @@ struct WrittenElement<P> {
 template <class F>
 Formula write_down(const F& f) {
   Formula formula;
-  const Written::Writing writing(formula);
-  formula.result = f().step();
+  Written::into(formula, [&] { formula.result = f().step(); });
   return formula;
 }
 

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "tensor/value.h"
+#include "ricci/dtype.h"
+#include "tensor/level.h"
 
 namespace ricci {
 
@@ -19,21 +21,29 @@ class GivenAway;
 class Interpreter;
 class OwnStreams;
 class RunsEquation;
+class ScalarWriter;
+class SymbolTable;
 class UserFunctionInRule;
 struct AroundAllEquations;
+struct Formula;
+struct RunningTable;
 struct SetAside;
+namespace mpi::runs {
+class OwnValues;
+}
 
 struct ThreadContext {
   // ── the transforms ──
-  Interpreter* innermost = nullptr;  // the innermost one that runs; null at the eager level
-  Interpreter* of_the_user =
-      nullptr;                     // inside a rule: the innermost one of the user's call, for error texts; else null
-  Level no_grad_below = 0;         // differentiating levels up to this one are switched off by no_grad
-  int running = 0;                 // how many transforms
-  int narrowed_levels = 0;         // how many vmaps run only some of their examples
-  int recordings_of_programs = 0;  // how many recordings see everything
-  int operations_of_jets = 0;      // how many operations run that jets remember
-  std::size_t given_up_seen = 0;   // how many of those that were given up this thread has looked for on its stack
+  Interpreter* innermost = nullptr;    // the innermost one that runs; null at the eager level
+  Interpreter* of_the_user = nullptr;  // inside a rule: the innermost one of the user's call, for errors; else null
+  Level no_grad_below = 0;             // differentiating levels up to this one are switched off by no_grad
+  int running = 0;                     // how many transforms
+  int narrowed_levels = 0;             // how many vmaps run only some of their examples
+  int recordings_of_programs = 0;      // how many recordings see everything
+  int operations_of_jets = 0;          // how many operations run that jets remember
+  std::size_t given_up_seen = 0;       // how many of those that were given up this thread has looked for on its stack
+  Level number = 0;                    // the thread's, in the lower bits of its levels; 0: it has none yet
+  RunningTable* tables = nullptr;      // where it notes what it runs, for other threads
 
   // ── rules of custom operations ──
   const UserFunctionInRule* function_in_rule = nullptr;  // the innermost function of the user's that a rule runs
@@ -50,18 +60,32 @@ struct ThreadContext {
   const AroundAllEquations* watches = nullptr;  // who watches the equations of programs that are called
   int programs_around = 0;                      // how many programs enclose the one that is being parsed
   bool sets_plans_aside = false;                // whether programs run without their plans, to check a plan
+  SymbolTable* symbols = nullptr;               // what symbolic sizes stand for; null: there are none
+  std::optional<DType> default_dtype = {};      // of a scope
+
+  // ── what is written down ──
+  Formula* formula = nullptr;       // where `Written` values go
+  ScalarWriter* scalars = nullptr;  // where `Typed` values go
 
   // ── lines that functions print ──
   bool prints_nothing = false;      // whether lines are left out and not counted: they were printed before
   std::int64_t lines_so_far = 0;    // how many lines this thread has printed, or has counted and left out
   std::int64_t lines_left_out = 0;  // how many of the next lines are counted and left out
 
-  // ── what errors name, and what is looked for ──
-  const char* called = nullptr;             // the operation that the user called
-  const BackwardPass* backward = nullptr;   // the innermost one
+  // ── what errors and profiles name, and what is looked for ──
+  const char* called = nullptr;                 // the operation that the user called
+  const char* profiled = nullptr;               // the innermost span of time that is noted
+  const BackwardPass* backward = nullptr;       // the innermost one
   const RunsEquation* runs_equation = nullptr;  // the innermost one
-  int searches_for_nan = 0;                 // how many detect_anomaly live
+  int searches_for_nan = 0;                     // how many detect_anomaly live
   int typing_depth = -1;  // of conditionals in a branch that is written down for its type; -1: none is
+
+  // ── between processes ──
+  bool ranks_agree = false;                          // whether the ranks have compared what they are about to send
+  const mpi::runs::OwnValues* own_values = nullptr;  // the innermost function that computes with values of one rank
+
+  // ── work of several threads ──
+  bool inside_work = false;  // whether it is a worker, or a caller whose work is under way
 };
 
 /// By initial-exec, as each small operation asks.
