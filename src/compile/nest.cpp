@@ -73,7 +73,7 @@ class RegionMaker {
     multiply_what_lanes_share();
     list_rows();
     LanePlan plan = planned_for_code(program_, program_.has_lanes ? lane_count() : 0);
-    if (program_.has_lanes && plan.lanes_together() > lane_count()) throw NoLanes();
+    if (program_.has_lanes && (plan.lanes_together() > lane_count() || plan.width > window)) throw NoLanes();
     plan.walks = may_walk(plan);
     region_.kernel = std::make_shared<const LaneKernel>(std::move(plan));
     return std::move(region_);
@@ -183,15 +183,15 @@ class RegionMaker {
   }
 
   /// So many elements of a row are read together, at most, by code that does not know how long the row is. They are
-  /// counted from the nearer end of the row, so that code for another size counts alike.
+  /// counted from the nearer end of the row, so that code for another size counts alike. Code reads as many as lanes
+  /// are in a register: registers with more lanes would read beyond the end.
   static constexpr std::int64_t window = 16;
   static std::int64_t begin_of_window(std::int64_t element, std::int64_t row) {
     return element < row / 2 ? element / window * window : row - window - (row - 1 - element) / window * window;
   }
 
-  /// The place of an element beside where the kernel's pointer is. Where lanes are rows, the pointer stands in a row:
-  /// code reads neighbours in the row together.
-  /// `row`: the stride of lanes that are rows.
+  /// The place of an element beside where the kernel's pointer is. Where lanes are rows, the pointer stands in a row,
+  /// code reads neighbours in the row together, and the stride is `row`.
   Place placed(const Shape& shape, Index index, std::int64_t row, Moving& moving) const {
     const Ranges& ranges = region_.ranges;
     moving.by_range.assign(ranges.count(), 0);

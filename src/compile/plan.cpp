@@ -2,6 +2,7 @@
 #include "compile/plan.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <set>
 #include <utility>
@@ -141,6 +142,7 @@ LanePlan planned(LaneProgram from) {
 }
 
 FilledCopies filled_copies(const LaneProgram& program, std::size_t inputs, int width) {
+  assert(program.rows < 0);  // strides that only a call knows are none to reckon with
   FilledCopies copies;
   std::vector<std::int64_t> in(inputs, 0), out(program.output_dtypes.size(), 0);  // bytes of each copy
   const auto reach = [&](std::vector<std::int64_t>& bytes, const Place& p, DType dtype) {
