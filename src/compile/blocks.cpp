@@ -47,6 +47,7 @@ std::optional<Blocks> blocks_of(const Program& program) {
   const std::optional<int> unknown = call->table().unknown_of(size);
   if (!unknown) return {};
   const std::int64_t count = call->of(size).raw();
+  if (count == 0) return {};
   const Examples examples(body, call->shared_table(), *unknown);
 
   Blocks blocks{.examples = count, .of_block = count, .sizes = nullptr, .has_examples = {}};

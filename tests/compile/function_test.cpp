@@ -575,6 +575,12 @@ TEST(CompiledFunction, DividesNoExamplesByZero) {
   EXPECT_EQ(rc::vmap(f)(rc::zeros({0, 3}, rc::int64)).shape(), rc::Shape({0, 3}));
 }
 
+TEST(CompiledFunction, RunsAgainForNoExamples) {
+  const auto fast = rc::compile([](const Tensor& x) { return roll(x, 1, 0); });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(rc::vmap([&](const Tensor& x) { return fast(x); })(rc::zeros({0, 3})).shape(), rc::Shape({0, 3})) << i;
+}
+
 // The places of both stand along sizes that may be others: the plan may not read as many elements as it was made for.
 TEST(CompiledFunction, FindsPlacesAlongAxesOfAnySize) {
   const auto f = [](const Tensor& x, const Tensor& y) { return sin(x) + argmax(y) + std::get<1>(max(y, 0)); };
