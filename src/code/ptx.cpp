@@ -60,13 +60,13 @@ std::string link_libdevice(llvm::Module& module, const std::string& function) {
     if (!f.isDeclaration()) own.push_back(&f);
   if (llvm::Linker::linkModules(module, std::move(library), llvm::Linker::LinkOnlyNeeded)) return path + " is broken";
   for (llvm::Function& f : module)
-    if (!f.isDeclaration() && std::ranges::find(own, &f) == own.end())
-      f.setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (!f.isDeclaration() && std::ranges::find(own, &f) == own.end()) f.setLinkage(llvm::GlobalValue::InternalLinkage);
   return {};
 }
 
-/// The code of a function that is called at one place stands at that place. So the lists of arrays that the function
-/// took as arguments need no memory. Long code stays cut into blocks: LLVM takes minutes for one long block.
+/// Moves each function that is called at one place into its caller. The caller then needs no memory for the lists of
+/// arrays that it passed. Long code stays cut into functions: joined it would be one long block, which takes LLVM
+/// minutes.
 void join_functions(llvm::Module& module) {
   constexpr unsigned few = 4000;
   if (module.getInstructionCount() > few) return;

@@ -282,8 +282,8 @@ class Run {
     std::int64_t first, step, count;
   };
   enum class Lies : std::uint8_t { one_for_all, one_of_each, shared, mixed };
-  /// One element that serves all lanes, one of each lane in their order, elements that all lanes share beside one
-  /// another, or none of these.
+  /// How the elements of a line lie along the lanes. `one_for_all`: one element serves all lanes. `one_of_each`: lane i
+  /// has element i. `shared`: two neighbours differ, and each serves all lanes. `mixed`: none of these.
   static Lies how_lies(const Elements& y, const Line& line) {
     bool serves_all = true, are_each = true, are_shared = false;
     const Element &first = y.of[at(line.first)], *before = &first;

@@ -11,7 +11,6 @@
 #include "compile/plan_check.h"
 #include "compile/program_plan.h"
 #include "compile/switches.h"
-#include "interpreters/layout.h"
 #include "interpreters/recorder.h"
 #include "ops/debug.h"
 #include "primitive/writing.h"
@@ -55,17 +54,11 @@ struct Signature {
  private:
   void add(const Tensor& leaf) {
     if (!leaf.defined()) return words.push_back(-1);
-    const Value& value = *value_of(leaf);
-    const Type& type = value.type;
-    const bool is_row_major = type.rank() < 2 || lies_row_major(leaf, value);  // a function may ask
+    const Type& type = value_of(leaf)->type;
+    const bool is_row_major = type.rank() < 2 || leaf.is_contiguous();  // a function may ask
     words.push_back(static_cast<std::int64_t>(type.dtype) << 32 | static_cast<std::int64_t>(type.rank()) << 2 |
                     static_cast<std::int64_t>(is_row_major) << 1 | static_cast<std::int64_t>(type.weak));
     for (const Size size : type.shape) sizes.push_back(size);
-  }
-  static bool lies_row_major(const Tensor& leaf, const Value& value) {
-    const bool lies_as_seen = value.kind == ValueKind::array && !this_thread.innermost;
-    return lies_as_seen ? is_contiguous(value.type.shape, static_cast<const Array&>(value).strides)
-                        : layout_of(leaf).is_row_major();
   }
 };
 

@@ -12,6 +12,7 @@
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/symbols.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 namespace {
@@ -228,8 +229,8 @@ Strides Tensor::strides() const {
 bool Tensor::is_contiguous() const {
   require_defined("is_contiguous", *this, 0);
   const ValueRef& value = value_of(*this);
-  if (!cell()->link && value->kind == ValueKind::array)
-    return ricci::is_contiguous(value->type.shape, static_cast<const Array&>(*value).strides);
+  const bool lies_as_seen = value->kind == ValueKind::array && (!cell()->link || !this_thread.innermost);
+  if (lies_as_seen) return ricci::is_contiguous(value->type.shape, static_cast<const Array&>(*value).strides);
   return layout_of(*this).is_row_major();
 }
 

@@ -26,10 +26,9 @@ const Program* called_by(const ProgramBody& body, const Equation& e) {
   return !called.symbols && std::ranges::equal(e.inputs, called.inputs, has_type_of) ? call.program : nullptr;
 }
 
-/// Whether it is its first operand but for derivatives, as `detach x` is.
+/// Whether it is its operand but for derivatives, as `detach x` is.
 bool only_cuts_derivatives(const Equation& e) {
-  const auto copied = Facts<CopyOf>::of(*e.rules);
-  return copied && e.rules->is_locally_constant() && !copied().fills_rows && copied().operand == 0;
+  return is_plain_copy(*e.rules) && e.rules->is_locally_constant();
 }
 
 bool has_more_than_runs(const Program& program) {

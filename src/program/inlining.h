@@ -9,10 +9,10 @@
 
 namespace ricci {
 
-/// The program that computes the same with the equations of called programs in the place of the calls, and x in the
-/// place of `detach x`, also in the programs of loops and branches. Transforms find no rules of the called functions
-/// there any more: it is for a program that only runs. It may have to be simplified again. A call stays where it would
-/// bring in more than what is left of `most` equations.
+/// A program that computes the same: the equations of called programs stand in the place of the calls, and x in the
+/// place of `detach x`, also in the programs of loops and branches. The result is for running alone: transforms find no
+/// rules of the called functions in it. It may have to be simplified again. Called programs bring in at most `most`
+/// equations in all: a call that would bring in more stays a call.
 Program inlined(const Program& program, std::size_t most = SIZE_MAX);
 
 }  // namespace ricci

@@ -1,5 +1,5 @@
-// Operations that run programs: which ones and how, as one fact. An operation says so where its struct has `ProgramsRun
-// programs_run() const` and its file calls `runs_programs`. Knows no operation by name.
+// Operations that run programs: which programs, and how, as one fact. To state the fact, the struct of an operation has
+// a member `ProgramsRun programs_run() const`, and its file calls `runs_programs`. Knows no operation by name.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,8 @@ using Branches = std::vector<Branch>;
 /// transforms.
 struct CalledProgram {
   const Program* program = nullptr;
-  /// Nothing that the program computes is merged with what stands around it: it would be kept in memory between.
+  /// The equations of the program are not merged with equal ones around the call: a value that both used would be kept
+  /// in memory from one to the other.
   bool stays_apart = false;
 };
 

@@ -67,8 +67,7 @@ bool Simplifier::sees_past_copy(Equation& e) {
   std::vector<Equation> views;  // from the last one to the first
   const Equation* made = maker(e.inputs[0]);
   for (; made && made->rules->is_view(); made = maker(made->inputs[0])) views.push_back(*made);
-  const auto copied = made ? Facts<CopyOf>::of(*made->rules) : nullptr;
-  if (!copied || copied().fills_rows || made->rules->is_locally_constant()) return false;
+  if (!made || !is_plain_copy(*made->rules) || made->rules->is_locally_constant()) return false;
   Variable base = made->inputs[0];
   for (const Equation& view : std::views::reverse(views))
     base = added(view.rules, view.parameters, {base}, Type(type_of(view.outputs[0])));

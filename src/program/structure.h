@@ -32,8 +32,7 @@ bool joins_along_axis() {
   return Facts<JoinedAlong>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).axis; });
 }
 
-/// Of an operation that gives one of its operands once more, in memory of its own. One that is locally constant cuts
-/// derivatives.
+/// Of an operation that copies one of its operands. A copy that is locally constant cuts derivatives, as `detach` does.
 struct Copied {
   std::size_t operand = 0;
   /// The first operand says which rows take part. Copies of the first of these stand in the place of the others, so
@@ -47,6 +46,11 @@ struct CopyOf {
 template <class P>
 bool copies_operand() {
   return Facts<CopyOf>::add(rules_of<P>, [] { return P::copied; });
+}
+/// Whether the operation copies its first operand, and that operand is all it has.
+inline bool is_plain_copy(const Rules& rules) {
+  const auto copied = Facts<CopyOf>::of(rules);
+  return copied && copied().operand == 0 && !copied().fills_rows;
 }
 
 /// Some positions of an axis, side by side.
