@@ -501,8 +501,8 @@ REPLACED |= set(
     "pad gradient ctc_loss interpolate upsample_nearest upsample_bilinear grid_sample".split()
 )  # by a form, which takes all that its overloads take
 # Forms of names that C++ has not: functions that are methods too, and methods.
-ADDED = "argwhere ravel unflatten".split()
-ADDED_METHODS = "detach_ squeeze_ t_ transpose_ type_as unsqueeze_".split()
+ADDED = "argwhere ravel".split()
+ADDED_METHODS = "detach_ squeeze_ t_ transpose_ unsqueeze_".split()
 KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
 # Overloads that a form says, by number of parameters, or by a dtype among these.
 SAID_BY_FORMS = {("median", 3), ("tensordot", 4), ("addmm", 5)}
@@ -511,7 +511,7 @@ SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters,
 # Their axes or Tensors may be given one by one, as every shape may.
 SEVERAL = {"permute", "flip", "einsum", "meshgrid", "block_diag", "broadcast_tensors", "cartesian_prod"}
 OWN_METHODS = {"where", "polygamma"}  # whose tensor is not the first argument of the function of that name
-BOUND_BY_HAND = {"size", "dim", "numel", "strides", "data", "item", "index", "T", "mT", "mH", "H", "real", "imag"}  # slots.cpp
+BOUND_BY_HAND = set("size dim numel strides stride data item index T mT mH H real imag".split())  # slots.cpp
 RETURNS = {
     "Tensor",
     "const Tensor&",

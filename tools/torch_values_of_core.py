@@ -311,6 +311,7 @@ def shapes():
     yield "flatten", torch.flatten, three
     yield "flatten start", lambda a: torch.flatten(a, 1), three
     yield "flatten dims", lambda a: torch.flatten(a, 1, -1), three
+    yield "unflatten", lambda a: torch.unflatten(a, -1, (2, -1)), three
     yield "as_strided", lambda a: torch.as_strided(a, (2, 2), (1, 2)), lambda: (x(6),)
     yield "as_strided offset", lambda a: torch.as_strided(a, (3, 2), (1, 1), 2), lambda: (x(6),)
     yield "unbind", torch.unbind, one

@@ -111,7 +111,8 @@ class Tensor {
   DType dtype() const;
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_complex() const { return ricci::is_complex(dtype()); }
-  Strides strides() const;  ///< in elements; of one example inside vmap
+  Strides strides() const;                       ///< in elements; of one example inside vmap
+  std::int64_t stride(std::int64_t axis) const;  ///< that of an axis; IndexError if there is none
   bool is_contiguous() const;
   bool is_same(const Tensor& other) const { return cell_ == other.cell_; }  ///< the same tensor, not an equal one
 
@@ -186,6 +187,7 @@ class Tensor {
   Tensor flatten() const;
   Tensor flatten(std::int64_t start) const;
   Tensor flatten(std::int64_t start, std::int64_t end) const;
+  Tensor unflatten(std::int64_t dim, const Shape& sizes) const;
   Tensor as_strided(const Shape& size, const Sizes& stride) const;
   Tensor as_strided(const Shape& size, const Sizes& stride, Size offset) const;
   std::vector<Tensor> unbind() const;
@@ -231,6 +233,7 @@ class Tensor {
   Tensor contiguous() const;
   Tensor detach() const;
   Tensor to(DType dtype) const;
+  Tensor type_as(const Tensor& other) const;  ///< in the dtype of another one
   Tensor new_zeros(const Shape& shape) const;
   Tensor new_zeros(const Shape& shape, DType dtype) const;
   Tensor new_ones(const Shape& shape) const;

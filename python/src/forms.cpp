@@ -150,22 +150,6 @@ std::size_t own_axis(const char* name, const Tensor& x, std::int64_t axis) {
 
 }  // namespace
 
-Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes) {
-  const std::size_t axis = own_axis("unflatten", input, dim);
-  Shape shape = input.shape(), known = sizes;
-  const auto open = std::ranges::find_if(known, [](const Size& s) { return !s.is_symbol() && s == -1; });
-  if (open != known.end()) {
-    *open = 1;
-    *open = known.numel() == 0 ? Size(0) : shape[axis] / known.numel();
-  }
-  if (!(known.numel() == shape[axis]))
-    throw ValueError("unflatten: axis " + std::to_string(dim) + " has the size " + to_string(Shape{shape[axis]}) +
-                     ", which are not the sizes " + to_string(sizes) + " together");
-  shape.erase(axis);
-  for (std::size_t i = 0; i < known.size(); ++i) shape.insert(axis + i, known[i]);
-  return ops::reshape(input, shape);
-}
-
 Tensor without_derivative(const Tensor& x) {
   const no_grad guard;
   return ops::select(ops::unsqueeze(x, 0), 0, 0);

@@ -252,8 +252,6 @@ inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = 
 inline Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim) {
   return dim ? ops::squeeze(input, *dim) : ops::squeeze(input);
 }
-/// An axis as several of these sizes, of which one may be -1.
-Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes);
 /// All elements along one axis, row-major.
 inline Tensor ravel(const Tensor& input) { return ops::flatten(input); }
 inline Tensor pad(const Tensor& input, const Sizes& pad, const std::string& mode = "constant",
@@ -291,7 +289,6 @@ inline Tensor to(const Tensor& input, const Tensor& other, bool non_blocking = f
   return to(input, other.dtype(), non_blocking, copy);
 }
 /// x.to(other.dtype).
-inline Tensor type_as(const Tensor& input, const Tensor& other) { return in_dtype(input, other.dtype()); }
 inline Tensor new_zeros(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
   (void)self;
   return ops::zeros(size, dtype.value());
@@ -422,13 +419,12 @@ inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Ten
 inline Tensor interpolate(const Tensor& input, const Sizes& size = {}, const std::vector<double>& scale_factor = {},
                           const std::string& mode = "nearest", std::optional<bool> align_corners = {},
                           std::optional<bool> recompute_scale_factor = {}, bool antialias = false) {
-  return ops::interpolate(input,
-                          {.size = size,
-                           .scale_factor = scale_factor,
-                           .mode = mode,
-                           .align_corners = align_corners,
-                           .recompute_scale_factor = recompute_scale_factor.value_or(false),
-                           .antialias = antialias});
+  return ops::interpolate(input, {.size = size,
+                                  .scale_factor = scale_factor,
+                                  .mode = mode,
+                                  .align_corners = align_corners,
+                                  .recompute_scale_factor = recompute_scale_factor.value_or(false),
+                                  .antialias = antialias});
 }
 inline Tensor upsample_nearest(const Tensor& input, const Sizes& size = {},
                                const std::vector<double>& scale_factor = {}) {

@@ -245,29 +245,40 @@ PyObject* dim(PyObject* x, PyObject*) noexcept {
 PyObject* numel(PyObject* x, PyObject*) noexcept {
   return guarded([&] { return wrap_size(tensor_of(x).shape().numel()); });
 }
+/// The axis that `size` or `stride` is asked for, counted from the front; none if it is asked for all.
+std::optional<std::size_t> axis_from(const std::string& method, const Tensor& x, PyObject* const* args,
+                                     Py_ssize_t count, PyObject* names) {
+  if (names && PyTuple_GET_SIZE(names) > 0) {
+    if (++count > 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dim") != 0)
+      throw TypeError(method + " takes one axis, dim, or nothing");
+  }
+  if (count == 0) return std::nullopt;
+  std::int64_t axis = 0;
+  if (count > 1 || !int_from(args[0], axis)) throw TypeError(method + " takes one axis, an int, or nothing");
+  const std::int64_t rank = x.dim();
+  if (axis < -rank || axis >= rank)
+    throw IndexError(method + ": axis " + std::to_string(axis) + " is out of range for a Tensor of " +
+                     std::to_string(rank) + " axes");
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
 /// size(), all of them; size(dim), one.
-PyObject* size(PyObject* x, PyObject* const* args, Py_ssize_t count, PyObject* names) noexcept {
+PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) noexcept {
   return guarded([&] {
-    if (names && PyTuple_GET_SIZE(names) > 0) {
-      if (++count > 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dim") != 0)
-        throw TypeError("size takes one axis, dim, or nothing");
-    }
-    const Shape shape = tensor_of(x).shape();
-    if (count == 0) return wrap_shape(shape);
-    std::int64_t axis = 0;
-    if (count > 1 || !int_from(args[0], axis)) throw TypeError("size takes one axis, an int, or nothing");
-    const auto rank = static_cast<std::int64_t>(shape.size());
-    if (axis < -rank || axis >= rank)
-      throw IndexError("size: axis " + std::to_string(axis) + " is out of range for a Tensor of " +
-                       std::to_string(rank) + " axes");
-    return wrap_size(shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)]);
+    const Tensor& x = tensor_of(self);
+    const auto axis = axis_from("size", x, args, count, names);
+    const Shape shape = x.shape();
+    return axis ? wrap_size(shape[*axis]) : wrap_shape(shape);
   });
 }
-PyObject* stride(PyObject* x, PyObject*) noexcept {
+PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) noexcept {
   return guarded([&] {
-    nb::list strides;
-    for (const std::int64_t s : tensor_of(x).strides()) strides.append(s);
-    return nb::tuple(strides).release().ptr();
+    const Tensor& x = tensor_of(self);
+    const auto axis = axis_from("stride", x, args, count, names);
+    const Strides strides = x.strides();
+    if (axis) return PyLong_FromLongLong(strides[*axis]);
+    nb::list all;
+    for (const std::int64_t s : strides) all.append(s);
+    return nb::tuple(all).release().ptr();
   });
 }
 /// With channels last: whether the elements lie in row-major order once axis 1 is the last.
@@ -460,16 +471,17 @@ PyMethodDef* tensor_methods() {
       {"cfloat", named(in_dtype<DType::complex64>), by_name, "*, memory_format=None", "x.to(rc.complex64)."},
       {"cdouble", named(in_dtype<DType::complex128>), by_name, "*, memory_format=None", "x.to(rc.complex128)."},
       {"cpu", named(to_processor), by_name, "*, memory_format=None", "The Tensor itself, which lies there."},
-      {"requires_grad_", named(requires_grad_), by_name,
-       "requires_grad=True", "An error that names rc.grad and rc.Tape, unless False is given."},
-      {"item", method_item, METH_NOARGS,
-       "", "The one element, as a Python number. ValueError if there is not exactly one."},
+      {"requires_grad_", named(requires_grad_), by_name, "requires_grad=True",
+       "An error that names rc.grad and rc.Tape, unless False is given."},
+      {"item", method_item, METH_NOARGS, "",
+       "The one element, as a Python number. ValueError if there is not exactly one."},
       {"tolist", to_list, METH_NOARGS, "", "The elements as Python numbers in nested lists."},
       {"dim", dim, METH_NOARGS, "", "The number of axes."},
       {"numel", numel, METH_NOARGS, "", "The number of elements."},
-      {"size", named(size), METH_FASTCALL | METH_KEYWORDS,
-       "dim=None", "size(): the shape; size(dim): the size along an axis."},
-      {"stride", stride, METH_NOARGS, "", "The strides, in elements."},
+      {"size", named(size), METH_FASTCALL | METH_KEYWORDS, "dim=None",
+       "size(): the shape; size(dim): the size along an axis."},
+      {"stride", named(stride), METH_FASTCALL | METH_KEYWORDS, "dim=None",
+       "The strides, in elements, or the one of an axis."},
       {"is_contiguous", named(is_contiguous), by_name, "*, memory_format=None",
        "Whether the elements lie in row-major order; with memory_format=rc.channels_last, with axis 1 as the last."},
       {"is_same", is_same, METH_O, "other, /", "Whether this is the same tensor, not an equal one."},

@@ -614,7 +614,7 @@ def test_gumbel_softmax_draws_one_of_each_row():
 
 # Of a function of C++, and with a list in a pair.
 OF_CPP = {"triplet_margin_with_distance_loss", "histogramdd"}
-OF_PYTHON = {"argwhere", "ravel", "unflatten"}  # which C++ says by others
+OF_PYTHON = {"argwhere", "ravel"}  # which C++ says by others
 
 
 def held_to_torch_in_cpp(source):

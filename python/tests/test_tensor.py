@@ -211,6 +211,9 @@ def test_views_share_and_have_strides():
     x = rc.zeros(2, 3)
     x.T[0] = 5
     assert x.tolist() == [[5, 0, 0], [5, 0, 0]]
+    assert x.stride(0) == 3 and x.stride(dim=-1) == 1
+    with pytest.raises(IndexError, match="stride: axis 2"):
+        x.stride(2)
     assert x.stride() == (3, 1) and x.T.stride() == (1, 3) and not x.T.is_contiguous()
     assert x.ndim == x.dim() == 2 and x.numel() == 6 and x.size() == (2, 3) and x.size(-1) == 3
     with pytest.raises(IndexError):

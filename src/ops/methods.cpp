@@ -54,6 +54,7 @@ Tensor Tensor::unfold(std::int64_t dim, Size size, Size step) const { return ops
 Tensor Tensor::squeeze() const { return ops::squeeze(*this); }
 Tensor Tensor::squeeze(std::int64_t dim) const { return ops::squeeze(*this, dim); }
 Tensor Tensor::unsqueeze(std::int64_t dim) const { return ops::unsqueeze(*this, dim); }
+Tensor Tensor::unflatten(std::int64_t dim, const Shape& sizes) const { return ops::unflatten(*this, dim, sizes); }
 Tensor Tensor::flatten() const { return ops::flatten(*this); }
 Tensor Tensor::flatten(std::int64_t start, std::int64_t end) const { return ops::flatten(*this, start, end); }
 Tensor Tensor::as_strided(const Shape& size, const Sizes& stride) const { return ops::as_strided(*this, size, stride); }
@@ -123,6 +124,7 @@ Tensor Tensor::clone() const { return ops::clone(*this); }
 Tensor Tensor::contiguous() const { return ops::contiguous(*this); }
 Tensor Tensor::detach() const { return ops::detach(*this); }
 Tensor Tensor::to(DType dtype) const { return ops::to(*this, dtype); }
+Tensor Tensor::type_as(const Tensor& other) const { return ops::to(*this, other.dtype()); }
 
 // ── elementwise ──
 

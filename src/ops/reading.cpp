@@ -225,6 +225,7 @@ Strides Tensor::strides() const {
   for (Size size : value_of(*this)->type.shape) size.host();  // strides are numbers
   return layout_of(*this).strides;
 }
+std::int64_t Tensor::stride(std::int64_t axis) const { return strides()[at(wrap_own_axis("stride", axis, *this))]; }
 
 bool Tensor::is_contiguous() const {
   require_defined("is_contiguous", *this, 0);

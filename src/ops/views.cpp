@@ -684,6 +684,21 @@ Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
     else shape.push_back(old[i]);
   return apply(Reshape{shape}, x);
 }
+Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& sizes) {
+  const auto axis = at(wrap_own_axis("unflatten", dim, x));
+  Shape shape = type_of(x).shape, parts = sizes;
+  const auto open = std::ranges::find_if(parts, [](const Size& s) { return !s.is_symbol() && s == -1; });
+  if (open != parts.end()) {
+    *open = 1;
+    *open = parts.numel() == 0 ? Size(0) : shape[axis] / parts.numel();
+  }
+  if (!(parts.numel() == shape[axis]))
+    raise<ValueError>("unflatten: axis " + std::to_string(dim) + " has the size " + to_string(Shape{shape[axis]}) +
+                      ", which the sizes " + to_string(sizes) + " do not make up");
+  shape.erase(axis);
+  for (std::size_t i = 0; i < parts.size(); ++i) shape.insert(axis + i, parts[i]);
+  return apply(Reshape{shape}, x);
+}
 
 Tensor as_strided(const Tensor& x, const Shape& size, const Sizes& stride) { return as_strided(x, size, stride, 0); }
 Tensor as_strided(const Tensor& x, const Shape& size, const Sizes& stride, Size offset) {

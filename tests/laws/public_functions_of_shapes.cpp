@@ -167,6 +167,7 @@ const Table& shapes() {
       {"unsqueeze", [](X x) { return List{unsqueeze(x[0], -1)}; }},
       {"flatten", [](X x) { return List{flatten(x[0])}; }},
       {"flatten dims", [](X x) { return List{flatten(x[0], 1, -1)}; }},
+      {"unflatten", [](X x) { return List{unflatten(x[0], -1, {2, -1})}; }},
       {"as_strided", [](X x) { return List{as_strided(x[0], {2, 2}, {1, 2})}; }},
       {"as_strided offset", [](X x) { return List{as_strided(x[0], {3, 2}, {1, 1}, 2)}; }},
       {"unbind", [](X x) { return unbind(x[0]); }},

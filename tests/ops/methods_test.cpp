@@ -32,6 +32,27 @@ TEST(Methods, RearrangeAndInvert) {
   EXPECT_EQ(x.chunk(2).size(), 2U);
 }
 
+TEST(Methods, UnflattenMakesAxesOfOne) {
+  const Tensor x = ramp({2, 12});
+  expect_equal(x.unflatten(-1, {3, -1}), x.reshape({2, 3, 4}));
+  expect_equal(x.unflatten(0, {1, 2}), x.reshape({1, 2, 12}));
+  expect_equal(rc::vmap([](Tensor row) { return rc::unflatten(row, 0, {3, 4}); })(x), x.reshape({2, 3, 4}));
+  expect_equal(rc::zeros({2, 0}).unflatten(1, {0, -1}), rc::zeros({2, 0, 0}));
+  expect_error<rc::ValueError>([&] { x.unflatten(1, {5, -1}); },
+                               "unflatten: axis 1 has the size [12], which the sizes [5,-1] do not make up");
+  EXPECT_THROW(x.unflatten(2, {1}), rc::IndexError);
+  const rc::Program program = rc::trace([](Tensor x) { return x.unflatten(0, {-1, 2}); })(ramp({6}));
+  expect_equal(program({ramp({8})})[0], ramp({8}).reshape({4, 2}));  // the size stays open
+}
+
+TEST(Methods, TellStridesAndTakeTypes) {
+  const Tensor x = ramp({2, 3});
+  EXPECT_EQ(x.stride(0), 3);
+  EXPECT_EQ(x.mT().stride(-1), 3);
+  EXPECT_THROW(x.stride(2), rc::IndexError);
+  EXPECT_EQ(x.type_as(rc::zeros({1}, rc::int32)).dtype(), rc::int32);
+}
+
 // ── every method that is a function of tensors ──
 
 using Of1 = Tensor (Tensor::*)() const;

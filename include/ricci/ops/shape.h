@@ -57,6 +57,9 @@ Tensor unsqueeze(const Tensor& x, std::int64_t dim);  ///< a new axis of size 1 
 Tensor flatten(const Tensor& x);
 Tensor flatten(const Tensor& x, std::int64_t start);
 Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end);  ///< axes start … end become one
+/// Axis `dim` becomes axes of these sizes; one may be -1: what is left. ValueError unless they make up the axis.
+///   rc::unflatten(x, -1, {3, -1})  // [2,12] → [2,3,4]
+Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& sizes);
 /// A view of x's elements in row-major order: element (i, j, …) is element offset + i·stride₀ + j·stride₁ + ….
 /// ValueError if one lies outside.
 Tensor as_strided(const Tensor& x, const Shape& size, const Sizes& stride);
@@ -141,7 +144,7 @@ Tensor tril_unpack(const Tensor& packed, Size rows, Size diagonal);
 Tensor diag_embed(const Tensor& x);
 Tensor diag_embed(const Tensor& x, Size offset);
 Tensor diag_embed(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2);
-Tensor diag(const Tensor& x);  ///< a vector as a diagonal matrix; a copy of a matrix's diagonal
+Tensor diag(const Tensor& x);          ///< a vector as a diagonal matrix; a copy of a matrix's diagonal
 Tensor diag(const Tensor& x, Size k);  ///< the k-th diagonal, above the main one for k > 0
 /// A constant (0 if not given) around x: widths before and behind each axis, the last axis first, {left, right, top,
 /// bottom, …} as torch.nn.functional.pad; negative ones cut off. ValueError if there are too many, or an odd number.
