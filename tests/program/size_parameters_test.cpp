@@ -132,6 +132,7 @@ const std::map<std::string, WithSize> other_open_parameters = {
     {"broadcast_to shape", [](Tensor x, Size n) { return x[0].broadcast_to({n, 3}); }},
     {"expand shape", [](Tensor x, Size n) { return x.unsqueeze(0).expand({n, -1, 3}); }},
     {"reshape shape", [](Tensor x, Size n) { return x.reshape({3, n}); }},
+    {"unflatten sizes", [](Tensor x, Size n) { return x.reshape({-1}).unflatten(0, {n, 3}); }},
     {"view shape", [](Tensor x, Size n) { return x.view({3 * n}); }},
     {"empty shape", [](Tensor, Size n) { return rc::empty({n, 2}).zero_(); }},
     {"full shape", [](Tensor, Size n) { return rc::full({n, 2}, 3); }},
