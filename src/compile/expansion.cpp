@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 
+#include "compile/folding.h"
 #include "compile/lane_sizes.h"
 #include "compile/result_writer.h"
 #include "compile/words.h"
@@ -230,6 +231,8 @@ class Run {
   }
 
   void equation(const Equation& e) {
+    if (gives_nothing(body_, e) && may_be_wrong(body_, e))
+      refuse("it has no elements whose lanes would look at operands");
     const Rules& rules = *e.rules;
     if (const auto of = Facts<CopyOf>::of(rules); of && of().fills_rows && options_.are_independent) {
       Elements y = operand(e.inputs[of().operand]);

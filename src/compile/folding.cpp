@@ -8,6 +8,7 @@
 
 #include "compile/elements.h"
 #include "compile/lane_steps.h"
+#include "interpreters/record.h"
 #include "program/programs_run.h"
 #include "program/stand_alone.h"
 #include "program/structure.h"
@@ -88,6 +89,18 @@ bool gives_constants(const Equation& e) {
   return e.inputs.empty() && !e.outputs.empty() && e.rules->eval && e.rules->effect == Effect::no_effect;
 }
 
+bool gives_nothing(const ProgramBody& body, const Equation& e) {
+  return !e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(body.types[at(v)]); });
+}
+
+bool may_be_wrong(const ProgramBody& body, const Equation& e) {
+  if (has_effect(e.op())) return true;
+  if (!may_fail(*e.rules) || std::ranges::all_of(e.inputs, [&](Variable v) { return is_empty(body.types[at(v)]); }))
+    return false;
+  const std::optional<KernelCall> call = kernel_call(e, operand_types(body, e));
+  return !call || call->kernel->has_turns() || !call->kernel->plan().program.required.empty();
+}
+
 Folded folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options) {
   const ProgramBody& all = program.body();
   const std::size_t arguments = all.inputs.size() - captured.size();
@@ -110,6 +123,7 @@ Folded folded(const Program& program, std::span<const Tensor> captured, const Fo
     (is_folded ? known : rest).equations.push_back(e);
     for (const Variable v : e.outputs)
       if (is_folded) is_known[at(v)] = true;
+      else if (may_be_wrong(all, e)) is_known[at(v)] = false;
       else leave(v);
   }
   std::set<Variable> wanted;

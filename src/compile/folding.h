@@ -34,6 +34,12 @@ Folded with_kernels(const Program& program, std::span<const Tensor> captured, co
 /// shape. Example: the sum of two [64, 64], where a kernel cannot tell which of the axes holds the lanes.
 bool runs_in_a_row(const ProgramBody& body, const Equation& e);
 
+/// Whether its results have no elements.
+bool gives_nothing(const ProgramBody& body, const Equation& e);
+/// Whether an equation is computed though its results are empty: the values of its operands may be such that it throws,
+/// as an index into an empty tensor is, or it does more than give results.
+bool may_be_wrong(const ProgramBody& body, const Equation& e);
+
 /// Whether its elements follow from nothing: they are constants.
 bool gives_constants(const Equation& e);
 

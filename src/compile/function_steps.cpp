@@ -164,11 +164,11 @@ class Planner {
   static Lifetimes lifetimes_of(const ProgramBody& body, const Flags& may_overwrite, bool calls_library) {
     Flags of_inputs = may_overwrite;
     of_inputs.resize(body.inputs.size(), false);  // behind the arguments: constants
-    return {body, of_inputs, [&](const Equation& e) { return made_in(body, e, calls_library); }};
+    return {body, of_inputs, [&](const Equation& e) { return made_in(e, calls_library); }};
   }
   /// Of an equation that runs programs. Each part of a loop's state begins as an operand. So does what all branches
   /// give in the memory of one operand.
-  static MadeIn made_in(const ProgramBody& body, const Equation& e, bool calls_library) {
+  static MadeIn made_in(const Equation& e, bool calls_library) {
     MadeIn operands(e.outputs.size(), std::nullopt);
     const ProgramsRun run = programs_run(*e.rules, e.parameters.get());
     if (const auto* const turns = std::get_if<Turns>(&run))
@@ -193,8 +193,7 @@ class Planner {
   /// In the workspace, from now to step `last`. Memory of an inner program is kept for the whole step of the program
   /// around it: each turn uses it again.
   Location room(std::int64_t bytes, std::size_t last) {
-    const Location taken{Location::In::workspace, 0,
-                         whole_.workspace.take(bytes, during(), during_.value_or(last))};
+    const Location taken{Location::In::workspace, 0, whole_.workspace.take(bytes, during(), during_.value_or(last))};
     if (bytes > 0 && (during_ || last == now_)) whole_.rooms.push_back({taken.offset, bytes});
     return taken;
   }
@@ -206,8 +205,7 @@ class Planner {
     whole_.origin = around;
   }
   void plan(const Equation& e) {
-    if (!e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
-      return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
+    if (gives_nothing(body(), e)) return give_nothing(e);
     if (e.rules->is_view() && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
       if (stands_in_place(e, *call)) return kernel(e, *call, true);
@@ -252,6 +250,12 @@ class Planner {
            "it as functions of their own");
   }
 
+  /// Of results without elements. The operands may have some, and be wrong: an index has no place in an empty table.
+  void give_nothing(const Equation& e) {
+    if (whole_.calls_library && may_be_wrong(body(), e)) return call_library(e);
+    if (const auto places = Facts<AtPlacesOf>::of(*e.rules)) check_places(e, places(e.parameters.get()));
+    for (const Variable v : e.outputs) place_result(v);
+  }
   /// False where the result shares no elements with its operand.
   bool view(const Equation& e) {
     const Placed& from = *placed_[at(e.inputs[0])];
@@ -567,9 +571,20 @@ class Planner {
   }
 
   void check(const Equation& e, const Allowed& allowed) {
-    const Variable v = e.inputs[0];
+    check(e.inputs[0], allowed);
+    if (!e.outputs.empty()) placed_[at(e.outputs[0])] = placed_[at(e.inputs[0])];
+  }
+  void check(Variable v, const Allowed& allowed) {
     steps_.push_back({CheckStep{contiguous(v), type(v).dtype, type(v).shape.numel().raw(), allowed}});
-    if (!e.outputs.empty()) placed_[at(e.outputs[0])] = placed_[at(v)];
+  }
+  /// The indices, where there is nothing to read or write.
+  void check_places(const Equation& e, const AtPlaces& places) {
+    const std::size_t first_index = places.what == AtPlaces::What::reads ? 1 : 2;
+    for (std::size_t i = first_index; i < e.inputs.size(); ++i) {
+      const std::size_t axis = places.axis ? at(*places.axis) : i - first_index;
+      const std::int64_t size = type(e.inputs[0]).shape[axis].raw();
+      check(e.inputs[i], {.least = places.wraps ? -size : 0, .most = size - 1});
+    }
   }
 
   // ── elements one after the other ──
@@ -625,8 +640,8 @@ class Planner {
     const std::int64_t rows = flags[flags.size() - 1].raw(), groups = flags.numel().raw() / rows;
     const std::int64_t row_bytes = bytes_of(type(e.inputs[1])) / (groups * rows);
     const Location takes_part = contiguous(e.inputs[0]), from = contiguous(e.inputs[1]);
-    steps_.push_back({FillStep{takes_part, from, place_result(e.outputs[0]), type(e.inputs[1]).dtype, groups, rows,
-                               row_bytes}});
+    steps_.push_back(
+        {FillStep{takes_part, from, place_result(e.outputs[0]), type(e.inputs[1]).dtype, groups, rows, row_bytes}});
   }
 
   // ── elements in a row ──
@@ -1004,8 +1019,8 @@ class Planner {
   std::size_t now_ = 0;  // the equation that is planned
 };
 
-PlannedFunction made_plan(const Folded& kernels, const std::string& name, const runs::Place& where,
-                          bool calls_library, const Target& target) {
+PlannedFunction made_plan(const Folded& kernels, const std::string& name, const runs::Place& where, bool calls_library,
+                          const Target& target) {
   const ProgramBody& body = kernels.program.body();
   PlannedFunction made{.plan = {.name = name,
                                 .arguments = body.inputs.size() - kernels.constants.size(),

@@ -339,12 +339,11 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   return results;
 }
 
-namespace {
-
-/// Whether errors of the operation may speak of values, or of what a program among its parameters does.
 bool may_fail(const Rules& rules) {
   return rules.kind != Kind::elementwise && rules.kind != Kind::multilinear && !rules.is_view() && !rules.accumulation;
 }
+
+namespace {
 
 /// Of the vmaps inside a level that the user's call was made in, outermost first.
 SmallVector<ExamplesOfCall, 2> examples_of_call(Level level) {

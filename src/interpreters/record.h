@@ -152,6 +152,9 @@ class RecordInterpreter final : public Interpreter {
 /// Whether the elements are the same, bit by bit: a nan is what it was.
 bool are_same_bits(const Strided& a, const Strided& b);
 
+/// Whether errors of the operation may speak of values, or of what a program among its parameters does.
+bool may_fail(const Rules& rules);
+
 /// Notes whose axes the variables behind a mapped value have.
 void note_vmaps(const Value& batched);
 

@@ -288,6 +288,44 @@ TEST(ErrorTexts, NameTheCallTheExampleTheTransformsAndTheLine) {
                                "  inside vmap over axis 0 of 2{at}");
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Later calls of a plan may run otherwise than the first one.
+TEST(ErrorTexts, OfIndicesIntoEmptyTensorsAreThoseOfTheFunctionAtEachCall) {
+  const Tensor first = rc::zeros({1}, rc::int64), row = rc::zeros({1, 3}, rc::int64), ones = rc::ones({1, 3});
+  const auto sum_at_rows = [=](const Tensor& x) { return rc::index_select(x, 0, first).sum(); };
+  const auto sum_of_gathered = [=](const Tensor& x) { return rc::gather(x, 0, row).sum(); };
+  const auto sum_along = [=](const Tensor& x) { return rc::take_along_dim(x, row, 0).sum(); };
+  const auto sum_at_index = [=](const Tensor& x) { return x.index({first}).sum(); };
+  const std::vector<std::pair<std::string, Map>> all = {
+      {"index_select", [=](const Tensor& x) { return rc::index_select(x, 0, first); }},
+      {"gradient of index_select", [=](const Tensor& x) { return rc::grad(sum_at_rows)(x); }},
+      {"gradient of gather", [=](const Tensor& x) { return rc::grad(sum_of_gathered)(x); }},
+      {"gradient of take_along_dim", [=](const Tensor& x) { return rc::grad(sum_along)(x); }},
+      {"gradient of index", [=](const Tensor& x) { return rc::grad(sum_at_index)(x); }},
+      {"index_add", [=](const Tensor& x) { return rc::index_add(x, 0, first, ones); }},
+      {"index_copy", [=](const Tensor& x) { return rc::index_copy(x, 0, first, ones); }},
+      {"index_fill", [=](const Tensor& x) { return rc::index_fill(x, 0, first, 2.); }},
+      {"index_put", [=](const Tensor& x) { return rc::index_put(x, {first}, ones); }},
+      {"scatter_add of columns", [=](const Tensor& x) { return rc::scatter_add(x.mT(), 1, row.mT(), ones.mT()); }},
+      {"a loop of index_add", [=](const Tensor& x) {
+         const auto step = [=](const Tensor&, const Tensor& y) { return rc::index_add(y, 0, first, ones); };
+         return rc::fori_loop(0, 3, step, x);
+       }}};
+  for (const auto& [name, f] : all)
+    for (const bool knows_others : {false, true}) {
+      SCOPED_TRACE(name + (knows_others ? " behind other sizes" : ""));
+      const auto fast = rc::compile(f);
+      for (const std::int64_t rows : {20, 30})
+        if (knows_others) fast(rc::ones({rows, 3}));
+      const Tensor empty = rc::zeros({0, 3});
+      const std::string eager = error_of([&] { f(empty); });
+      EXPECT_NE(eager, "");
+      for (int call = 0; call < 3; ++call)
+        EXPECT_EQ(first_line(error_of([&] { fast(empty); })), first_line(eager)) << "call " << call;
+    }
+}
+
 /// Step by step `y[i] = 3` reads y at i first, so the read fails. Nobody needs what it reads, so a program only writes.
 TEST(ErrorTexts, OfAWriteToElementsNameTheWriteInAProgram) {
   const auto f = [](const Tensor& i) {

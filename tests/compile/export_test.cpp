@@ -275,6 +275,23 @@ TEST_F(Exported, GivesOneForNumbersThatAreNotAllowed) {
   EXPECT_EQ(exports.call("ratio", {i, with(classes + 1, 0)}, results), 1);
 }
 
+TEST_F(Exported, GivesOneForAnIndexIntoATensorWithoutElements) {
+  const auto add = [](const Tensor& x, const Tensor& i, const Tensor& y) { return index_add(x, 0, i, y); };
+  const auto take = [](const Tensor& x, const Tensor& i) { return x.index_select(0, i); };
+  const Tensor empty = rc::zeros({0, 3}), no_columns = rc::zeros({4, 0});
+  const Tensor places = rc::zeros({2}, rc::int64), rows = rc::ones({2, 3});
+  Exports exports;
+  rc::export_object(rc::compile(add), exports.path("add"), empty, places, rows);
+  rc::export_object(rc::compile(take), exports.path("take"), no_columns, places);
+  exports.link();
+  std::vector<Tensor> results{empty};
+  EXPECT_EQ(exports.call("add", {empty, places, rows}, results), 1);
+  results = {no_columns.slice(0, 0, 2)};
+  EXPECT_EQ(exports.call("take", {no_columns, places + 3}, results), 0);
+  EXPECT_EQ(exports.call("take", {no_columns, places + 4}, results), 1);
+  EXPECT_EQ(exports.call("take", {no_columns, places - 5}, results), 1);
+}
+
 TEST_F(Exported, TakesTensorsWithoutElements) {
   expect_bits([](const Tensor& x, const Tensor& y) { return matmul(x, y); }, rc::zeros({0, 64, 70}),
               rc::ones({70, 80}));
