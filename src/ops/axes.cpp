@@ -90,18 +90,27 @@ void require_sizes(const char* op, const Shape& shape) {
   require_countable(op, shape);
 }
 
-void require_fits(const char* op, std::int64_t number, DType dtype) {
-  if (!is_integral(dtype) || dtype == DType::boolean) return;
+namespace {
+
+/// `number`: `told` in the error; a size, on whose answer a recorded program relies, or an int64.
+template <class Number>
+void require_number_fits(const char* op, Number number, std::int64_t told, DType dtype) {
+  if (!is_integral(dtype) || dtype == DType::boolean || dtype == DType::int64) return;
   const auto [low, high] =
       visit_dtype(dtype, []<class T>(std::type_identity<T>) -> std::pair<std::int64_t, std::int64_t> {
         if constexpr (std::is_integral_v<T>) return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
         else return {};
       });
   if (number < low || number > high)
-    raise<ValueError>(std::string(op) + ": " + std::to_string(number) + " is no " + short_name(dtype) +
+    raise<ValueError>(std::string(op) + ": " + std::to_string(told) + " is no " + short_name(dtype) +
                       ", which holds numbers from " + std::to_string(low) + " to " + std::to_string(high) +
                       "; use a wider dtype");
 }
+
+}  // namespace
+
+void require_fits(const char* op, std::int64_t number, DType dtype) { require_number_fits(op, number, number, dtype); }
+void require_fits(const char* op, Size number, DType dtype) { require_number_fits(op, number, number.hint(), dtype); }
 
 std::size_t word_among(const char* op, const char* what, std::string_view given,
                        std::initializer_list<std::string_view> words) {

@@ -46,6 +46,7 @@ void require_countable(const char* op, const Shape& shape);
 void require_sizes(const char* op, const Shape& shape);
 /// Throws ValueError where a dtype of integers has no such number.
 void require_fits(const char* op, std::int64_t number, DType dtype);
+void require_fits(const char* op, Size number, DType dtype);
 /// Which of `words` is given; ValueError `quantile: the interpolation is "up"; it must be "lower", "higher" or …`.
 std::size_t word_among(const char* op, const char* what, std::string_view given,
                        std::initializer_list<std::string_view> words);

@@ -270,7 +270,7 @@ void require_rank_of(const char* op, const Tensor& x, const Tensor& index) {
 void require_not_larger(const char* op, const Tensor& index, const Tensor& x, std::int64_t except) {
   const Type ti = type_of(index), tx = type_of(x);
   for (std::size_t d = 0; d < ti.shape.size() && d < tx.shape.size(); ++d)
-    if (static_cast<std::int64_t>(d) != except && ti.shape[d].hint() > tx.shape[d].hint())
+    if (static_cast<std::int64_t>(d) != except && ti.shape[d] > tx.shape[d])
       raise<ValueError>(std::string(op) + ": the index " + to_string(ti) + " is larger than " + to_string(tx) +
                         " along axis " + std::to_string(d));
 }

@@ -470,8 +470,11 @@ Tensor Noise::integers(Bound low, Bound high, const Shape& shape, DType dtype) c
                       ") is empty; high must be above low");
   if (is_complex(dtype))
     raise<TypeError>(std::string(op_) + ": draws real numbers, not " + dtype_text(dtype) + "; use a real dtype");
-  require_fits(op_, number_of(low), dtype);
-  require_fits(op_, number_of(high) - 1, dtype);
+  const auto require = [&](Bound bound, std::int64_t below) {
+    if (bound.is_symbol()) require_fits(op_, bound.size() - below, dtype);
+    else require_fits(op_, bound.number() - below, dtype);
+  };
+  require(low, 0), require(high, 1);
   if (!is_open) return draw(Integers{low.number(), high.number(), dtype}, shape);
   for (Bound bound : {low, high})
     if (!bound.is_symbol() && bound.size().raw() != bound.number())

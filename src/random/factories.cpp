@@ -14,7 +14,7 @@ Type like(const char* op, const Tensor& x, const LikeOptions& options) {
 }
 
 Tensor permutation(const Noise& noise, Size n, DType dtype) {
-  if (n.hint() > 0) require_fits(noise.op(), n.hint() - 1, dtype);
+  if (n > 0) require_fits(noise.op(), n - 1, dtype);
   return to(noise.permutation(n), dtype);
 }
 

@@ -326,6 +326,29 @@ TEST(ErrorTexts, OfIndicesIntoEmptyTensorsAreThoseOfTheFunctionAtEachCall) {
     }
 }
 
+TEST(ErrorTexts, OfSizesThatDoNotFitAreThoseOfTheFunctionAtOtherSizes) {
+  const Tensor index = rc::zeros({19, 18}, rc::int64), rows = rc::ones({20, 18});
+  const auto by_size = [](const Tensor& x) { return rc::randint(x.shape()[0], {3}, {.dtype = rc::int8}); };
+  const std::vector<std::pair<std::string, Map>> all = {
+      {"gather", [=](const Tensor& x) { return rc::gather(x, 1, index); }},
+      {"take_along_dim", [=](const Tensor& x) { return rc::take_along_dim(x, rows.to(rc::int64), 1); }},
+      {"scatter", [=](const Tensor& x) { return rc::scatter(x, 1, index, rows); }},
+      {"source of scatter", [=](const Tensor& x) { return rc::scatter(rows, 1, index, x); }},
+      {"scatter_add", [=](const Tensor& x) { return rc::scatter_add(x, 1, index, rows); }},
+      {"scatter_reduce", [=](const Tensor& x) { return rc::scatter_reduce(x, 1, index, rows, "amax"); }},
+      {"randperm", [](const Tensor& x) { return rc::randperm(x.shape()[1], {.dtype = rc::int8}); }},
+      {"randint", [=](const Tensor& x) { return by_size(x.mT()); }}};
+  for (const auto& [name, f] : all) {
+    SCOPED_TRACE(name);
+    const auto fast = rc::compile(f);
+    fast(rc::ones({20, 18}));
+    const Tensor other = rc::ones({18, 200});
+    const std::string eager = error_of([&] { f(other); });
+    EXPECT_NE(eager, "");
+    EXPECT_EQ(first_line(error_of([&] { fast(other); })), first_line(eager));
+  }
+}
+
 /// Step by step `y[i] = 3` reads y at i first, so the read fails. Nobody needs what it reads, so a program only writes.
 TEST(ErrorTexts, OfAWriteToElementsNameTheWriteInAProgram) {
   const auto f = [](const Tensor& i) {
