@@ -7,6 +7,8 @@
 #include "ops/reading.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "primitive/promotion.h"
+#include "primitive/writing.h"
 #include "program/stand_alone.h"
 #include "ricci/primitive/elementwise.h"
 
@@ -123,8 +125,17 @@ bool is_empty_for_all_examples(const char* op, const Tensor& x) {
   return elements && elements->numel() == 0;
 }
 
-/// Throws ValueError if an integer would be divided by 0: `b` is the divisor.
-void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
+/// Throws what is wrong with shapes and dtypes: that is said before what is wrong with values. `target`: of an in-place
+/// operation.
+void require_types(const char* op, const Rules& rules, const Tensor& a, const Tensor& b, const Tensor* target) {
+  const Type* const types[] = {&value_of(a)->type, &value_of(b)->type};
+  const Type result = operands_of(op, rules, types).result;
+  if (target) require_fit(result, *target, op);
+}
+
+/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. `rules`, `target`: as in require_types.
+void require_divisors(const char* op, const Rules& rules, const Tensor& a, const Tensor& b,
+                      const Tensor* target = nullptr) {
   require_defined(op, a, 0);
   require_defined(op, b, 1);
   const ValueRef &divided = value_of(a), &divisor = value_of(b);
@@ -133,6 +144,7 @@ void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
   if (stays_what_it_is && !has_zero(static_cast<const Array&>(*divisor).strided())) return;
   const ArrayRef seen = elements_of_all_examples(op, b).elements;  // null: they are being recorded
   if (seen && !has_zero(seen->strided())) return;
+  require_types(op, rules, a, b, target);
   if (!is_empty_for_all_examples(op, a)) check_elements(op, b, NonzeroDivisor{op, divisor->type.shape});
 }
 
@@ -146,15 +158,15 @@ Tensor round(const Tensor& x) { return apply(Round{}, x); }
 Tensor trunc(const Tensor& x) { return apply(Trunc{}, x); }
 Tensor frac(const Tensor& x) { return apply(Frac{}, x); }
 Tensor floor_divide(const Tensor& a, const Tensor& b) {
-  require_divisors("floor_divide", a, b);
+  require_divisors("floor_divide", rules_of<FloorDivide>, a, b);
   return apply(FloorDivide{}, a, b);
 }
 Tensor remainder(const Tensor& a, const Tensor& b) {
-  require_divisors("remainder", a, b);
+  require_divisors("remainder", rules_of<Remainder>, a, b);
   return apply(Remainder{}, a, b);
 }
 Tensor fmod(const Tensor& a, const Tensor& b) {
-  require_divisors("fmod", a, b);
+  require_divisors("fmod", rules_of<Fmod>, a, b);
   return apply(Fmod{}, a, b);
 }
 
@@ -164,15 +176,15 @@ const Tensor& Tensor::round_() const { return apply_into(*this, Round{}, *this);
 const Tensor& Tensor::trunc_() const { return apply_into(*this, Trunc{}, *this); }
 const Tensor& Tensor::frac_() const { return apply_into(*this, Frac{}, *this); }
 const Tensor& Tensor::floor_divide_(const Tensor& other) const {
-  require_divisors("floor_divide_", *this, other);
+  require_divisors("floor_divide_", rules_of<FloorDivide>, *this, other, this);
   return apply_into(*this, FloorDivide{}, *this, other);
 }
 const Tensor& Tensor::remainder_(const Tensor& other) const {
-  require_divisors("remainder_", *this, other);
+  require_divisors("remainder_", rules_of<Remainder>, *this, other, this);
   return apply_into(*this, Remainder{}, *this, other);
 }
 const Tensor& Tensor::fmod_(const Tensor& other) const {
-  require_divisors("fmod_", *this, other);
+  require_divisors("fmod_", rules_of<Fmod>, *this, other, this);
   return apply_into(*this, Fmod{}, *this, other);
 }
 

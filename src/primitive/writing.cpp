@@ -415,8 +415,8 @@ std::string in_place_name(const char* name, const Tensor& target, const Tensor* 
   return std::string(name) + (in_place ? "_" : "_out");
 }
 
-void write_result(const Tensor& target, const Tensor& result, const char* name) {
-  const Type have = value_of(target)->type, got = value_of(result)->type;
+void require_fit(const Type& got, const Tensor& target, const char* name) {
+  const Type have = value_of(target)->type;
   if (!(have.shape == got.shape))
     raise<ValueError>(std::string(name) + ": the result " + to_string(got) + " does not fit the target " +
                       to_string(have) + "; a write keeps its target's shape");
@@ -424,6 +424,9 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
     raise<TypeError>(std::string(name) + ": the result is " + short_name(got.dtype) +
                      ", which does not convert to the target " + to_string(have) +
                      "; convert an operand, or use the out-of-place operation");
+}
+void write_result(const Tensor& target, const Tensor& result, const char* name) {
+  require_fit(value_of(result)->type, target, name);
   assign_into(target, result, name);
 }
 

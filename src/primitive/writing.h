@@ -86,7 +86,9 @@ const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value
 /// undefined where none has the result's type or somebody else sees its elements. Requires: no transform runs.
 Tensor applied_in_place(Op op, const Tensors& operands);
 
-/// Shape and type checks of a write, then the write.
+/// Throws unless a write of such a result keeps its target's shape and dtype.
+void require_fit(const Type& result, const Tensor& target, const char* name);
+/// These checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
 /// A write by an operation that replaces some elements of its target, as `scatter_` does. While the object lives, the
 /// operation replaces the elements where they stand, if nobody else can see them. The old values come back unless the

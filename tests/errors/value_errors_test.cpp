@@ -34,6 +34,27 @@ TEST(DivisionErrors, LeaveWhatIsDividedInPlaceAlone) {
   expect_error<rc::ValueError>([&] { a.remainder_(0); }, "remainder_: the divisor i64[] is 0" + remedy, {a});
 }
 
+TEST(DivisionErrors, ComeBehindThoseOfShapesAndDtypes) {
+  const Tensor two = rc::tensor({7, 8}), zeros = rc::zeros({3}, rc::int64), table = rc::zeros({2, 2}, rc::int64);
+  const std::string apart = ": shapes do not broadcast: i64[2] and i64[3]; axis -1 is 2 against 3, and neither is 1";
+  expect_error<rc::ValueError>([&] { rc::floor_divide(two, zeros); }, "floor_divide" + apart, {two, zeros});
+  expect_error<rc::ValueError>([&] { two % zeros; }, "remainder" + apart);
+  expect_error<rc::ValueError>([&] { rc::fmod(two, zeros); }, "fmod" + apart);
+  expect_error<rc::ValueError>([&] { two.floor_divide_(zeros); }, "floor_divide_" + apart, {two});
+  expect_error<rc::ValueError>([&] { two.remainder_(zeros); }, "remainder_" + apart, {two});
+  expect_error<rc::ValueError>([&] { two.fmod_(zeros); }, "fmod_" + apart, {two});
+  expect_error<rc::ValueError>(
+      [&] { two.remainder_(table); },
+      "remainder_: the result i64[2,2] does not fit the target i64[2]; a write keeps its target's shape", {two});
+  const Tensor flags = rc::tensor({true, false});
+  expect_error<rc::TypeError>([&] { flags.remainder_(table[0]); },
+                              "remainder_: the result is i64, which does not convert to the target bool[2]; convert "
+                              "an operand, or use the out-of-place operation",
+                              {flags});
+  expect_error<rc::ValueError>([&] { rc::vmap([&](Tensor each) { return two % each; })(rc::zeros({4, 3}, rc::int64)); },
+                               "remainder" + apart + "\n  inside vmap over axis 0 of 4{at}");
+}
+
 TEST(DivisionErrors, SayWhichExample) {
   const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({{1, 2, 3}, {4, 5, 0}});
   expect_error<rc::ValueError>(
