@@ -19,32 +19,6 @@ constexpr DTypes numbers = DTypes::floating | DTypes::integral | DTypes::complex
 constexpr DTypes fields = DTypes::floating | DTypes::complex;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Pow {
-  using kind = Elementwise;
-  static constexpr const char* name = "pow";
-  static constexpr double ulps = 1.01;
-  static constexpr DTypes dtypes = numbers;
-  static constexpr unsigned keeps = input(0) | input(1) | output(0);
-  static constexpr Interval domain = {0.25, 2};
-  template <class T> auto formula(T base, T exponent) const { return scalar::pow(base, exponent); }
-  /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
-  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power
-  /// may overflow although its product with the exponent is finite; y / base says that, unless base is infinite.
-  Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
-    const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
-    if (i == 0) {
-      const Tensor lower = where(logical_and(at_zero, eq(exponent, 0)), 1, sub(exponent, 1));
-      const Tensor steep = logical_and(isinf(pow(base, lower)), logical_and(logical_not(at_zero), isfinite(base)));
-      const Tensor plain = mul(exponent, pow(where(steep, 1, base), lower));
-      return where(steep, div(mul(y, exponent), where(steep, base, 1)), plain);
-    }
-    const Tensor flat =
-        logical_or(logical_and(at_zero, ge(real(exponent), 0)), logical_and(eq(base, infinity), eq(y, 0)));
-    return mul(y, log(to(where(flat, 1, base), y.dtype())));
-  }
-  static double reference(double base, double exponent) { return std::pow(base, exponent); }
-};
-
 /// The exponents for which products, of x or of 1 / x, take less time than logarithm and exponential do.
 bool takes_products(double exponent) {
   constexpr double most = 64;
@@ -75,6 +49,54 @@ std::complex<F> by_products(std::complex<F> x, int n) {
   return scalar::pow(x, std::complex<F>(static_cast<F>(n)));
 }
 
+template <class T>
+T power_by(T x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return scalar::square(x);
+  if (exponent == 3) return static_cast<T>(x * x * x);
+  if (exponent == 0.5) return scalar::sqrt(x);
+  if (exponent == -1) return scalar::reciprocal(x);
+  if (exponent == -2) return scalar::square(scalar::reciprocal(x));
+  if (exponent != 0 && takes_products(exponent)) return by_products(x, static_cast<int>(exponent));
+  return scalar::pow(x, T(exponent));
+}
+
+/// A complex power by a real number is the same whether the number is a parameter or an element.
+template <class T>
+T power(T base, T exponent) {
+  return scalar::pow(base, exponent);
+}
+template <class F>
+std::complex<F> power(std::complex<F> base, std::complex<F> exponent) {
+  return exponent.imag() == 0 ? power_by(base, static_cast<double>(exponent.real())) : scalar::pow(base, exponent);
+}
+
+struct Pow {
+  using kind = Elementwise;
+  static constexpr const char* name = "pow";
+  static constexpr double ulps = 1.01;
+  static constexpr DTypes dtypes = numbers;
+  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr Interval domain = {0.25, 2};
+  template <class T> auto formula(T base, T exponent) const { return power(base, exponent); }
+  /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
+  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power
+  /// may overflow although its product with the exponent is finite; y / base says that, unless base is infinite.
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
+    const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
+    if (i == 0) {
+      const Tensor lower = where(logical_and(at_zero, eq(exponent, 0)), 1, sub(exponent, 1));
+      const Tensor steep = logical_and(isinf(pow(base, lower)), logical_and(logical_not(at_zero), isfinite(base)));
+      const Tensor plain = mul(exponent, pow(where(steep, 1, base), lower));
+      return where(steep, div(mul(y, exponent), where(steep, base, 1)), plain);
+    }
+    const Tensor flat =
+        logical_or(logical_and(at_zero, ge(real(exponent), 0)), logical_and(eq(base, infinity), eq(y, 0)));
+    return mul(y, log(to(where(flat, 1, base), y.dtype())));
+  }
+  static double reference(double base, double exponent) { return std::pow(base, exponent); }
+};
+
 struct PowBy {
   using kind = Elementwise;
   static constexpr const char* name = "pow_number";
@@ -83,16 +105,7 @@ struct PowBy {
   static constexpr unsigned keeps = input(0);
   double exponent;
 
-  template <class T> auto formula(T x) const {
-    if (exponent == 1) return x;
-    if (exponent == 2) return scalar::square(x);
-    if (exponent == 3) return static_cast<T>(x * x * x);
-    if (exponent == 0.5) return scalar::sqrt(x);
-    if (exponent == -1) return scalar::reciprocal(x);
-    if (exponent == -2) return scalar::square(scalar::reciprocal(x));
-    if (exponent != 0 && takes_products(exponent)) return by_products(x, static_cast<int>(exponent));
-    return scalar::pow(x, T(exponent));
-  }
+  template <class T> auto formula(T x) const { return power_by(x, exponent); }
   template <class T> T exact(T x) const { return scalar::pow(x, T::in_element(exponent)); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
     if (exponent == 0) return zeros_of(type_of(t));

@@ -78,4 +78,17 @@ TEST(ViewAsComplex, RefusesWhatHoldsNoPairs) {
                               {x});
 }
 
+TEST(Complex, PowersByATensorHaveTheBitsOfPowersByANumber) {
+  rc::manual_seed(7);
+  for (const rc::DType dtype : {rc::complex64, rc::complex128})
+    for (const double exponent : {0., 0.5, 1., 2., 3., -1., -2., 5., -7., 64., 2.25}) {
+      const Tensor z = rc::randn({100}, {.dtype = dtype}), number(exponent);
+      const Tensor expected = rc::pow(z, exponent);
+      const auto by_tensor = [&](const Tensor& x) { return rc::pow(x, rc::full({100}, exponent)); };
+      const auto by_captured = [&](const Tensor& x) { return rc::pow(x, number); };
+      EXPECT_TRUE(rc::equal(by_tensor(z), expected)) << dtype << exponent;
+      EXPECT_TRUE(rc::equal(rc::compile(by_captured)(z), expected)) << dtype << exponent;
+    }
+}
+
 }  // namespace
