@@ -170,21 +170,27 @@ Tensor seen_back_through(std::span<const Op> views, const Type& base, const Tens
   return back;
 }
 
+/// A base that is a number stays one.
+ValueRef base_read(const ValueRef& before, const Tensor& base) {
+  return read(to_type(base, type_of(base).dtype, before->type.weak), "write");
+}
+
 }  // namespace
 
 ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const ValueRef& shown) {
   const Tensor whole = seen_back_through(views, base->type, wrap(shown));
-  return whole.defined() ? read(whole, "write") : put_through_views(views, base, shown);
+  return whole.defined() ? base_read(base, whole) : put_through_views(views, base, shown);
 }
 
 ValueRef put_through_views(std::span<const Op> views, const ValueRef& base, const ValueRef& value) {
   // expand alone cannot be lifted. Where it may be written to, it repeats nothing: it shows the whole base, or nothing.
   if (!views[0].rules->lifted)
-    return value->type.shape.numel() == base->type.shape.numel() ? read(reshape(wrap(value), base->type.shape), "write")
-                                                                 : base;
+    return value->type.shape.numel() == base->type.shape.numel()
+               ? base_read(base, reshape(wrap(value), base->type.shape))
+               : base;
   ViewParameter all;
   for (Op view : views) all.views.push_back(InnerOp(view));
-  return read(put(wrap(base), wrap(value), all), "write");
+  return base_read(base, put(wrap(base), wrap(value), all));
 }
 
 }  // namespace ricci

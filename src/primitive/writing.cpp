@@ -586,8 +586,8 @@ struct SomeOverwritten::Given {
 SomeOverwritten::SomeOverwritten(const Tensor& target, const char* name) : target_(target), name_(name) {
   require_defined(name, target, 0);
   Cell* const root = root_of(target.cell());
-  if (!root->value || !GivenAway::pays_for(*root->value) || (target.cell()->link && target.cell()->link->cut_of_base))
-    return;
+  const bool is_watched = target.cell()->link && target.cell()->link->cut_of_base;
+  if (!root->value || root->value->type.weak || !GivenAway::pays_for(*root->value) || is_watched) return;
   forget_views_up_to_caller(root);
   given_ = std::make_unique<Given>(*root);
 }
@@ -637,8 +637,10 @@ Tensor converted(const Tensor& source, DType target, const char* name) {
 Tensor conform(const Tensor& source, const Type& target, const char* name) {
   const Type type = value_of(source)->type;
   require_broadcast(name, type, target);
-  const Tensor cast = converted(source, target.dtype, name);
-  return type.shape == target.shape ? cast : expand(cast, target.shape);
+  require_no_imaginary_parts(name, type, target.dtype);
+  if (type.shape == target.shape) return to_type(source, target.dtype, target.weak);
+  const Tensor whole = expand(to(source, target.dtype), target.shape);
+  return target.weak ? to_type(whole, target.dtype, true) : whole;
 }
 
 bool copy_directly(const Tensor& target, const Tensor& source, const char* name) {

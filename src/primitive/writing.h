@@ -108,9 +108,11 @@ class SomeOverwritten {
   std::unique_ptr<Given> given_;  // null: the target is too small to pay for it
 };
 
+/// x in another dtype, and as a number or as a tensor. Lives in ops/, as an operation.
+Tensor to_type(const Tensor& x, DType dtype, bool weak);
 /// The source in the element type of what it is written to; TypeError where its imaginary parts would be lost.
 Tensor converted(const Tensor& source, DType target, const char* name);
-/// The source's value in the target's shape and type.
+/// The source's value in the target's shape and type: what is written to a number is one.
 Tensor conform(const Tensor& source, const Type& target, const char* name);
 /// Copies elements into elements, where both are arrays and nobody else sees the target's; else false.
 bool copy_directly(const Tensor& target, const Tensor& source, const char* name);

@@ -1,5 +1,6 @@
 // What every transform promises of a function: it runs once, its results leave by the return value, and a value that
 // left another way is stale.
+#include <functional>
 #include <sstream>
 #include <vector>
 
@@ -186,6 +187,53 @@ TEST(PureFunctions, InsideTransformSaysWhetherOneIsActive) {
   EXPECT_TRUE(in_vmap);
   EXPECT_TRUE(in_grad);
   EXPECT_FALSE(rc::inside_transform());
+}
+
+/// A number does not raise the type of what it meets. A write keeps its target's type, so a number stays one.
+TEST(PureFunctions, ThatWriteToANumberLeaveItOne) {
+  const auto is_number = [](const Tensor& x) { return (x * rc::ones({}, rc::float16)).dtype() == rc::float16; };
+  const Tensor tensor = rc::tensor(3., {.dtype = rc::float64});
+  const std::vector<std::function<void(const Tensor&)>> writes = {
+      [](const Tensor& x) { x.mul_(2); },
+      [=](const Tensor& x) { x.add_(tensor); },
+      [](const Tensor& x) { x.fill_(3); },
+      [=](const Tensor& x) { x.copy_(tensor); },
+      [](const Tensor& x) { x.square_(); },
+      [](const Tensor& x) { x.reshape({1}).mul_(2); },
+      [=](const Tensor& x) { x.expand({1, 1}).select(0, 0).copy_(tensor); }};
+  for (const auto& write : writes) {
+    const auto f = [=](Tensor x) {
+      write(x);
+      EXPECT_TRUE(is_number(x));
+      return x;
+    };
+    const auto made_here = [=](const Tensor& x) { return (f(1.5) * x).sum(); };
+    double expected = 0;
+    const auto check = [&](const Tensor& x, const Tensor& result) {
+      EXPECT_TRUE(is_number(x));
+      EXPECT_TRUE(is_number(result));
+      EXPECT_EQ(x.item(), expected);
+      EXPECT_EQ(result.item(), expected);
+    };
+    const Tensor plain(1.5), read_by_another(1.5), pulled(1.5), compiled(1.5);
+    expected = f(plain).item();
+    check(plain, plain);
+    const Tensor before = read_by_another.detach();  // so that the write may not go into the elements
+    check(read_by_another, f(read_by_another));
+    EXPECT_EQ(before.item(), 1.5);
+    check(pulled, rc::vjp(f, pulled).first);
+    const auto fast = rc::compile(f);
+    check(compiled, fast(compiled));
+    EXPECT_TRUE(is_number(rc::trace(f)(Tensor(1.5))({Tensor(1.5)})[0]));
+    const Tensor row = rc::ones({3});
+    EXPECT_EQ(rc::grad(made_here)(row).dtype(), rc::float32);
+    EXPECT_EQ(rc::vmap(made_here)(rc::ones({2, 3})).dtype(), rc::float32);
+    EXPECT_EQ(rc::compile(made_here)(row).dtype(), rc::float32);
+  }
+  const Tensor whole(3), seen = whole.detach();
+  whole.mul_(2);
+  EXPECT_EQ((whole * rc::ones({}, rc::int32)).dtype(), rc::int32);
+  EXPECT_EQ(seen.item<int>(), 3);
 }
 
 }  // namespace
