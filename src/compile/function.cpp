@@ -79,7 +79,11 @@ struct Recording {
   std::vector<bool> is_literal;        // by captured tensor: the function made it, and nobody else has it
   std::shared_ptr<const void> result;  // the first call's, without its tensors
   std::vector<bool> defined;           // by leaf of the result
-  std::vector<std::size_t> written;    // leaves of the arguments, whose values follow the result's
+  struct Written {
+    std::size_t leaf;                  // of the arguments
+    RecordInterpreter::FirstWrite as;  // its operation, as errors name it
+  };
+  std::vector<Written> written;  // their values follow the result's
   // Where calls are checked:
   std::string text;  // of the program
   Program whole;     // as it was recorded; it captures
@@ -343,11 +347,11 @@ struct CallRun::State {
         const std::string path = tree::leaf_path(result, i);
         return path.empty() ? "the result" : "result " + path;
       }
-    return "what is written to " + tree::argument_name(arguments, recording->written[output]);
+    return "what is written to " + tree::argument_name(arguments, recording->written[output].leaf);
   }
   /// Each argument was an input of its own while the function was recorded, so a write to one is seen in no other.
   void require_written_apart(const tree::Walk& arguments) const {
-    for (const std::size_t written : recording->written) {
+    for (const auto& [written, as] : recording->written) {
       const Tensor& target = *arguments.leaves[written];
       const auto shares = [&](const Tensor& t) {
         return t.defined() && t.cell() != target.cell() && root_of(t.cell()) == root_of(target.cell());
@@ -431,8 +435,10 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   }
   auto input = recorder.body().inputs.begin();
   for (std::size_t i = 0; i < making.inputs.size(); ++i) {
-    if (!making.inputs[i].defined() || recorder.variable(making.inputs[i]) == *input++) continue;
-    made.written.push_back(i);
+    if (!making.inputs[i].defined()) continue;
+    const Variable before = *input++;
+    if (recorder.variable(making.inputs[i]) == before) continue;
+    made.written.push_back({i, recorder.interpreter().first_writes().at(before)});
     recorder.output(making.inputs[i]);
   }
   making.inputs.clear();
@@ -513,7 +519,10 @@ void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   auto next = found.begin();
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (s.recording->defined[i]) *result.leaves[i] = *next++;
-  for (const std::size_t leaf : s.recording->written) assign_into(*arguments.leaves[leaf], *next++, "compile");
+  for (const auto& [leaf, as] : s.recording->written) {
+    const RunsEquation runs(as.origin, sizes_of_run(s.sizes.get()));
+    assign_into(*arguments.leaves[leaf], *next++, as.name.c_str());
+  }
 }
 
 Plan CallRun::plan() { return Plan(finished_at(state_->sizes, state_->recording->plan)); }
@@ -557,7 +566,8 @@ void CallRun::export_to(const std::string& path, const tree::Walk& arguments, co
     if (arguments.leaves[i]->defined()) add(names.arguments, tree::argument_name(arguments, i));
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (recording.defined[i]) add(names.results, "result " + tree::leaf_path(result, i));
-  for (const std::size_t i : recording.written) add(names.results, "written " + tree::argument_name(arguments, i));
+  for (const auto& [leaf, as] : recording.written)
+    add(names.results, "written " + tree::argument_name(arguments, leaf));
   export_program(s.program(), recording.captured, names, s.is_for_any_examples(), s.target, path, s.function->where);
 }
 

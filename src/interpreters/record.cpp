@@ -358,6 +358,13 @@ SmallVector<ExamplesOfCall, 2> examples_of_call(Level level) {
   return examples;
 }
 
+[[maybe_unused]] const bool notes_writes = [] {
+  note_recorded_write = [](Interpreter& recording, const Cell& root, const char* name) {
+    static_cast<RecordInterpreter&>(recording).note_write(root, name);
+  };
+  return true;
+}();
+
 /// A program among them may be one that runs at the sizes of a call: those are written into it.
 OwnedParameters parameters_to_write(Op op) {
   if (op.rules->kind != Kind::custom) return {op.rules->parameters, op.parameters};
@@ -365,6 +372,14 @@ OwnedParameters parameters_to_write(Op op) {
 }
 
 }  // namespace
+
+/// An input that was written to has another variable.
+void RecordInterpreter::note_write(const Cell& root, const char* name) {
+  if (what_ == Records::tangents || !root.value || root.value->level != level) return;
+  const Variable variable = static_cast<const Recorded&>(*root.value).variable;
+  if (std::ranges::find(body->inputs, variable) == body->inputs.end() || first_writes_.contains(variable)) return;
+  first_writes_.emplace(variable, FirstWrite{name, origins_.now(true, examples_of_call(level))});
+}
 
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   Types types;

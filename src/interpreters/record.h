@@ -95,6 +95,15 @@ class RecordInterpreter final : public Interpreter {
   /// The variable of a value: its own, that of a number like it, or a new capture.
   Variable variable_of(const ValueRef& value);
 
+  /// The first write to an input: what errors of it name, which come only where the program runs.
+  struct FirstWrite {
+    std::string name;
+    OriginRef origin;
+  };
+  /// By the variable of the input.
+  const std::map<Variable, FirstWrite>& first_writes() const { return first_writes_; }
+  void note_write(const Cell& root, const char* name);
+
   /// The first axes of the variable hold the examples of these levels of vmap, outermost first.
   void note_vmaps(Variable variable, const SmallVector<Level, 2>& levels);
 
@@ -137,6 +146,7 @@ class RecordInterpreter final : public Interpreter {
   OriginsInside origins_{level};
   const std::uint64_t last_identity_ = youngest_generator();  // of those that were there before
   std::vector<std::pair<Tensor, Strides>> strides_;
+  std::map<Variable, FirstWrite> first_writes_;
   std::optional<StreamScope> streams_;  // of a step
   std::vector<StepStream> step_streams_;
   std::vector<Draw> draws_;

@@ -356,12 +356,18 @@ const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value
   return found;
 }
 
+void (*note_recorded_write)(Interpreter& recording, const Cell& root, const char* name) = nullptr;
+
 void check_write(const Tensor& target, const ValueRef& value, const char* name) {
   require_not_set_aside(*value_of(target), name);
   const Type type = value_of(target)->type;
   check_levels(target.cell(), *value, type, name);
   check_not_expanded(target.cell(), type, name);
   check_lent(target.cell(), *value, type, name);
+  if (this_thread.recordings_of_programs == 0) return;
+  const Cell& root = *callers_root(target.cell());
+  for (Interpreter* i = this_thread.innermost; i; i = i->parent)
+    if (i->kind == ValueKind::recorded) note_recorded_write(*i, root, name);
 }
 
 Tensor applied_in_place(Op op, const Tensors& operands) {

@@ -78,6 +78,10 @@ ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const Va
 /// captured by a function under differentiation. `name` is the writing operation.
 void check_write(const Tensor& target, const ValueRef& value, const char* name);
 
+/// Told of each write while a function is recorded, before it changes anything: the cell at the end of all links, and
+/// the name of the writing operation. What records sets it.
+extern void (*note_recorded_write)(Interpreter& recording, const Cell& root, const char* name);
+
 /// The innermost vmap of which `value` has a value per example and `target` one for all, so that it may not be written
 /// there; null if there is none.
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value);

@@ -349,6 +349,43 @@ TEST(ErrorTexts, OfSizesThatDoNotFitAreThoseOfTheFunctionAtOtherSizes) {
   }
 }
 
+TEST(ErrorTexts, OfWritesToArgumentsAreThoseOfTheFunction) {
+  using Writing = std::function<Tensor(Tensor, const Tensor&)>;
+  const std::vector<Writing> all = {[](Tensor x, const Tensor& y) { return x.mul_(y); },
+                                    [](Tensor x, const Tensor& y) { return x.copy_(y); },
+                                    [](Tensor x, const Tensor& y) { return x.sub_(y).sin_(); },
+                                    [](Tensor x, const Tensor& y) {
+                                      for (int i = 0; i < 2; ++i) x.clamp_(y, rc::none);
+                                      return x;
+                                    }};
+  const Tensor row = rc::ones({1, 20}), rows = rc::ones({3, 20}), one = rc::ones({20});
+  std::vector<float> memory(20);
+  const std::vector<std::function<void(const Writing&)>> calls = {
+      [=](const Writing& f) { f(row.expand({3, 20}), rows); },
+      [=](const Writing& f) {
+        rc::vmap([f](const Tensor& x, const Tensor& y) { return f(x.expand({2, 20}), y); })(rows.unsqueeze(1), rows);
+      },
+      [=](const Writing& f) { rc::vmap(f, {.in_dims = {rc::none, 0}})(one, rows); },
+      [=](const Writing& f) { rc::grad([f, one](const Tensor& y) { return f(one, y).sum(); })(one.clone()); },
+      [=](const Writing& f) {
+        rc::grad([f, one](const Tensor& y) {
+          return rc::vmap(f)(one.expand({3, 20}).clone(), y).sum() + f(one, y[0]).sum();
+        })(rows);
+      },
+      [&](const Writing& f) {
+        rc::vmap([&](const Tensor& y) { return f(rc::from_blob(memory.data(), {20}, rc::float32), y); })(rows);
+      }};
+  for (const Writing& f : all) {
+    const Writing fast = rc::compile(f);
+    fast(rows.clone(), rows);
+    for (const auto& call : calls) {
+      const std::string eager = error_of([&] { call(f); });
+      EXPECT_NE(eager, "");
+      EXPECT_EQ(error_of([&] { call(fast); }), eager);
+    }
+  }
+}
+
 /// Step by step `y[i] = 3` reads y at i first, so the read fails. Nobody needs what it reads, so a program only writes.
 TEST(ErrorTexts, OfAWriteToElementsNameTheWriteInAProgram) {
   const auto f = [](const Tensor& i) {
