@@ -9,6 +9,7 @@
 #include "control/loop.h"
 #include "control/operands.h"
 #include "control/stages.h"
+#include "custom/call.h"
 #include "interpreters/replay.h"
 #include "ops/axes.h"
 #include "program/programs_run.h"
@@ -176,7 +177,7 @@ struct WhileLoop {
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(stages(), batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return keep_to_compute_again({&rules_of<WhileLoop>, this}, inputs);
+    return function::keep_to_compute_again({&rules_of<WhileLoop>, this}, inputs);
   }
   Tensors vjp(const Reverse& rule) const {
     return computed_again(rule.residual->rest.get(), [&] { return pulled_back(stages(), rule); });
@@ -243,7 +244,7 @@ struct Unwind {
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(all(), batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return keep_to_compute_again({&rules_of<Unwind>, this}, inputs);
+    return function::keep_to_compute_again({&rules_of<Unwind>, this}, inputs);
   }
   Tensors vjp(const Reverse& rule) const {
     return computed_again(rule.residual->rest.get(), [&] { return pulled_back(all(), rule); });

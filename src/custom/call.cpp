@@ -9,6 +9,7 @@
 #include "interpreters/lifted.h"
 #include "interpreters/replay.h"
 #include "ops/debug.h"
+#include "program/edit.h"
 #include "program/made_once.h"
 
 namespace ricci::function {
@@ -133,6 +134,26 @@ BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch&
                      .mapped = 0};
   for (const bool one : found.made->outputs) all.mapped.push_back(one);
   return all;
+}
+
+bool are_differentiated(std::span<const Tensor> inputs) {
+  return std::ranges::any_of(inputs, [](const Tensor& t) {
+    return innermost_part(*value_of(t), ValueKind::taped) || innermost_part(*value_of(t), ValueKind::dual);
+  });
+}
+
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs) {
+  const auto has_own_rules = [](const Rules& rules) { return rules.keep && !rules.transparent; };
+  const auto seen = [](const Program& f) {
+    const auto make = [](const Program& program, std::optional<Size>) { return seen_inside_reverse(program); };
+    const Found<Closure> found = made_once<Closure>(f, "seen inside reverse mode", {}, make);
+    return captures(*found.made) ? f : found.at_sizes(found.made->program);
+  };
+  const bool sees_rules = are_differentiated(inputs) && any_inside(op, has_own_rules);
+  const OwnedParameters parameters = sees_rules ? with_each_program(op, seen) : OwnedParameters();
+  Kept kept = keep_by_calling({op.rules, sees_rules ? parameters.get() : op.parameters}, inputs);
+  kept.residual.rest = note_of_draws(op.rules->draws(op.parameters));
+  return kept;
 }
 
 Tensors pull_call_again(const ApplyCall& apply, const Program& f, const Reverse& rule) {

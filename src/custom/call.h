@@ -20,6 +20,13 @@ Pushed push_call(const ApplyCall& apply, const Program& f, std::span<const Tenso
 /// A call of the program on all examples.
 BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch& batch);
 
+/// Whether a derivative goes through one of these.
+bool are_differentiated(std::span<const Tensor> inputs);
+/// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
+/// of the program, so all that is noted of its draws is whose they are. Where other derivatives go through the inputs,
+/// they go through what functions with rules of their own compute inside reverse mode, as without the operation.
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs);
+
 /// Reverse mode that keeps the inputs: on the way back, a call of a program that computes the function again and then
 /// its cotangents.
 Tensors pull_call_again(const ApplyCall& apply, const Program& f, const Reverse& rule);

@@ -138,11 +138,8 @@ Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
   auto draws = std::make_shared<Draws>();
   const NotedDraws noted(*draws);
-  const bool is_differentiated_again = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) {
-    return innermost_part(*value_of(t), ValueKind::taped) || innermost_part(*value_of(t), ValueKind::dual);
-  });
   const auto f = std::static_pointer_cast<const Recomputed>(shared_from_this());
-  const auto beneath = std::make_shared<const Beneath>(f, is_differentiated_again);
+  const auto beneath = std::make_shared<const Beneath>(f, are_differentiated(inputs));
   Kept kept = beneath->keep_inputs(inputs);
   kept.residual.rest = std::move(draws);
   return kept;

@@ -82,6 +82,13 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
   return derived;
 }
 
+Closure seen_inside_reverse(const Program& f) {
+  Recorder again(called, records_for(Runs::once));
+  const Tensors inputs = again.inputs(input_types(f));
+  for (const Tensor& t : under_dropped_tape(function_of(f), inputs, true, called)) again.output(with_dtype(t));
+  return closed(again);
+}
+
 /// A program under a tape, and the tape run backwards: one list of equations, which is cut later.
 struct Recording {
   ProgramBody body;  // without outputs

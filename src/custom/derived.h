@@ -35,6 +35,10 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
 /// that have one. Outputs: the cotangents of the active inputs, zeros if need be.
 Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangents);
 
+/// `f` as it is seen inside reverse mode: where it calls a function with rules of its own, what these compute as the
+/// value. Inputs and outputs: those of `f`.
+Closure seen_inside_reverse(const Program& f);
+
 /// What a backward program reads of the forward one: an input of the old program, or something that is kept.
 struct Reads {
   bool of_input = false;

@@ -127,10 +127,4 @@ std::shared_ptr<const Draws> note_of_draws(bool draws) {
   return draws ? std::make_shared<const Draws>(draws_here()) : nullptr;
 }
 
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs) {
-  Kept kept = keep_by_calling(op, inputs);
-  kept.residual.rest = note_of_draws(op.rules->draws(op.parameters));
-  return kept;
-}
-
 }  // namespace ricci

@@ -141,10 +141,8 @@ class RepeatedDraws final : public DrawsOfRuns {
   std::size_t given_ = 0;
 };
 
-/// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
-/// of the program, so all that is noted of its draws is whose they are.
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs);
-/// The same note alone; null: the operation draws nothing.
+/// What is noted of the draws of an operation of a program: whose they are, as their places are values of the program.
+/// Null: it draws nothing.
 std::shared_ptr<const Draws> note_of_draws(bool draws);
 /// What computes such an operation again. `noted`: the note of its draws.
 template <class F>

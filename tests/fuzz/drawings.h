@@ -4,9 +4,9 @@
 // Left out is what docs/04-randomness.md and docs/inside/draws.md say of: examples that part under Randomness::same, an
 // outermost branch or loop that draws from a generator on one path only, and a program that is called in a branch, loop
 // or map and holds a map, or branches or loops in a function with rules of its own. A checkpoint that captures is such
-// a program. A function with rules that draws in branches, loops or maps is no program of its own, as its rule draws
-// again what the program has drawn; and no loop with `.checkpoint` stands around a checkpoint that captures, and holds
-// branches or loops.
+// a program. A function with rules that draws in branches, loops or maps is no program of its own, and is not recorded
+// with maps in chunks, as its rule draws again what the program has drawn; and no loop with `.checkpoint` stands around
+// a checkpoint that captures, and holds branches or loops.
 #pragma once
 
 #include <optional>

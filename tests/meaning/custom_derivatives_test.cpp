@@ -161,6 +161,33 @@ TEST(Checkpoint, KeepsTheSecondDerivativeOfACustomFunction) {
                rc::vmap(rc::grad(rc::grad(plain)))(rc::stack({x, 2 * x})));
 }
 
+/// Inside reverse mode, a derivative of the value goes through what the rules compute, not through the rules.
+TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) {
+  const auto triple = [](Tensor x) {
+    const auto times_3 = [](Tensor a) { return a * 3; };
+    const auto forward = [](Tensor a) { return std::pair{a * 3, a}; };
+    return rc::custom_vjp(times_3, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
+  };
+  const auto in_loop = [=](rc::Checkpoints kept) {
+    return [=](Tensor x) {
+      return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return triple(y); }, x, {.checkpoint = kept});
+    };
+  };
+  const auto value_inside = [](const auto& g) { return [=](Tensor x) { return rc::vjp(g, x).first; }; };
+  const auto check = [&](const auto& g, double once, double inside) {
+    const auto first = rc::grad(g), second = rc::grad(value_inside(g));
+    expect_values(first(number(1)), {once});
+    expect_values(second(number(1)), {inside});
+    expect_values(rc::trace(first)(number(1))({number(2)})[0], {once});
+    expect_values(rc::trace(second)(number(1))({number(2)})[0], {inside});
+    expect_values(rc::compile(second)(number(1)), {inside});
+  };
+  check(triple, 2, 3);
+  check(rc::checkpoint(triple), 2, 3);
+  for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
+    check(in_loop(kept), 4, 9);
+}
+
 TEST(Checkpoint, TakesAndGivesTrees) {
   const Mlp model = make_mlp();
   const auto plain = [](const Mlp& m, const Tensor& x) { return std::map<std::string, Tensor>{{"y", predict(m, x)}}; };
