@@ -26,10 +26,15 @@ namespace {
 
 Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body)))); }
 
+/// Each time it runs, at no place that a program knows.
+bool draws_by_itself(const Equation& e) {
+  return e.rules->kind == Kind::custom && !e.rules->keep && e.rules->draws && e.rules->draws(e.parameters.get());
+}
+
 /// Whether the equation is computed once, when the function is made. A kernel fills large tensors in less memory.
 bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& is_known, const FoldOptions& options) {
   constexpr std::int64_t most_filled = 4096;
-  if (e.has_symbols || acts(e.op())) return false;
+  if (e.has_symbols || acts(e.op()) || draws_by_itself(e)) return false;
   if (e.rules->is_view() && !options.folds_views) return false;
   const std::int64_t most = e.inputs.empty() ? std::min(most_filled, options.most_elements) : options.most_elements;
   const auto is_small = [&](Variable v) {

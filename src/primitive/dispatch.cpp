@@ -513,14 +513,15 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 }
 
 /// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
-/// transform inside a recording. One that draws or acts besides is, where transforms run inside the recording and it
-/// takes none of their values, or where it has no operands: it draws for their examples, and as the function would.
+/// transform inside a recording, or has no operands: what it gives may be drawn. One that says that it draws or acts
+/// besides is, where transforms run inside the recording and it takes none of their values. So it draws for their
+/// examples, and as the function would.
 /// Requires: one of the values is recorded, or there are no values.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Rules& rules = *op.rules;
   const bool differs_each_time =
       !rules.keep && (rules.effect == Effect::acts || (rules.draws && rules.draws(op.parameters)));
-  if (values.empty() && differs_each_time) return true;
+  if (values.empty() && !rules.keep) return true;
   const Level deepest = deepest_level(values);
   const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };
   if (!rules.keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;

@@ -120,6 +120,41 @@ TEST(TransparentPrimitive, OfCapturedRecordedTensorsIsRefusedWhereItIsRecorded) 
                                    "reach into a custom function; pass it as an argument\n  inside trace{at}");
 }
 
+/// Draws, and has no operands.
+struct Dice {
+  using kind = rc::Custom;
+  static constexpr const char* name = "dice";
+  std::int64_t sides = 6;
+  rc::Types type(const rc::Types&) const { return {{rc::float32, {2}}}; }
+  rc::Tensors call(std::span<const Tensor>) const { return {rc::rand({2}) * static_cast<double>(sides)}; }
+};
+
+TEST(TransparentPrimitive, WithoutOperandsDrawsInEveryFormWhatTheFunctionDraws) {
+  const auto f = [](const Tensor& x) { return x * rc::apply(Dice{}, std::span<const Tensor>())[0]; };
+  using Function = std::function<Tensor(const Tensor&)>;
+  const auto seeded = [](const Function& g, const Tensor& x) {
+    rc::manual_seed(3);
+    const Tensor y = g(x);
+    return rc::cat({y.flatten(), rc::rand({1})});
+  };
+  const Function in_loop = [=](const Tensor& x) {
+    return rc::fori_loop(0, 3, [=](const Tensor&, const Tensor& y) { return f(y) + 1; }, x);
+  };
+  const Function computed_again = [=](const Tensor& x) { return sin(rc::checkpoint(f)(x)).sum(); };
+  const auto mapped = [](const Function& g) { return rc::vmap(g, {.randomness = rc::Randomness::different}); };
+  const Tensor x = rc::tensor({1., 2.}), rows = rc::stack({x, x + 1, x + 2});
+  const std::vector<std::pair<Function, Tensor>> forms = {
+      {f, x}, {in_loop, x}, {rc::grad(computed_again), x}, {mapped(f), rows}, {mapped(in_loop), rows}};
+  for (const auto& [g, argument] : forms) {
+    const Tensor expected = seeded(g, argument);
+    const rc::Program program = rc::trace(g)(argument);
+    EXPECT_TRUE(rc::equal(seeded([&](const Tensor& y) { return program({y})[0]; }, argument), expected)) << program;
+    const Function fast = rc::compile(g);
+    for (int call = 0; call < 3; ++call) EXPECT_TRUE(rc::equal(seeded(fast, argument), expected)) << call << program;
+  }
+  EXPECT_THROW(rc::trace(rc::vmap(f))(rows), rc::TransformError);
+}
+
 TEST(OpaquePrimitive, KeepsOnceAndComputesItsValueOnce) {
   Sine::times_kept = Sine::times_called = 0;
   expect_close(rc::grad([](Tensor x) { return opaque_sine(x).sum(); })(ramp({3})), cos(ramp({3})));
