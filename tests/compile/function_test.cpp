@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "compile/program_plan.h"
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
 #include "support/lane_kernels.h"
@@ -222,6 +223,34 @@ TEST(CompiledFunction, OfOneOperationGivesWhatThatGives) {
     expect_equal(scaled(rc::ones({4})), rc::full({4}, by));
   }
   EXPECT_THROW(rc::compile([](const Tensor& a) { return rc::cholesky(a); })(-rc::eye(3)), rc::Error);
+}
+
+/// Of one number: no size is open.
+rc::Program program_of(const std::function<Tensor(const Tensor&)>& f) {
+  rc::ProgramBody body = rc::trace(f)(rc::tensor(1.)).body();
+  body.symbols = nullptr;
+  return rc::Program(rc::Shared<const rc::ProgramBody>(new rc::ProgramBody(std::move(body))));
+}
+
+/// Outside transforms the operation runs, and the program does not: here they are two functions.
+TEST(CompiledFunction, OfOneOperationRunsThatInPlaceOfItsProgram) {
+  const auto sine = [](const Tensor& x) { return sin(x); };
+  const auto power = [](const Tensor& x) { return exp(x); };
+  const rc::compiled::ProgramPlan plan{
+      .program = program_of(power), .table = nullptr, .operation = rc::compiled::OneOperation::of(program_of(sine))};
+  ASSERT_TRUE(plan.operation);
+  const auto run = [&](const Tensor& x) { return plan.run(nullptr, {&x, 1})[0]; };
+  const Tensor x = rc::tensor({1., 2.});
+  expect_equal(run(x[0]), sine(x[0]));
+  expect_equal(rc::vmap(run)(x), power(x));
+
+  const auto has_one = [](const auto& f) { return rc::compiled::plan_of(program_of(f))->operation.has_value(); };
+  EXPECT_TRUE(has_one(sine));
+  EXPECT_TRUE(has_one([](const Tensor& y) { return 3 / y; }));
+  EXPECT_FALSE(has_one([](const Tensor& y) { return y; }));
+  EXPECT_FALSE(has_one([](const Tensor& y) { return y.unsqueeze(0); }));
+  EXPECT_FALSE(has_one([](const Tensor& y) { return cos(sin(y)); }));
+  EXPECT_FALSE(has_one([](const Tensor& y) { return rc::checkpoint([](const Tensor& z) { return sin(z); })(y); }));
 }
 
 // --- What comes from outside
