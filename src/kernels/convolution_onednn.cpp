@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "kernels/blas.h"
@@ -94,12 +95,23 @@ dnnl::primitive_attr caller_keeps_scratch() {
   return attributes;
 }
 
-dnnl::convolution_forward::primitive_desc describe_forward(const ConvolutionGeometry& g) {
+/// What oneDNN prepares for a convolution. `kind` is that of the forward one, whose description those of the ways back
+/// take as `forward`. oneDNN 3 is told everything in one go.
+template <class Convolution, class... Kind, class... Forward>
+typename Convolution::primitive_desc describe(const ConvolutionGeometry& g, std::tuple<Kind...> kind,
+                                              const Forward&... forward) {
   const Window w = window_of(g);
-  const dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
-                                             any_layout(g, input_role), any_layout(g, weight_role),
-                                             any_layout(g, out_role), w.stride, w.dilation, w.low, w.high);
-  return {desc, caller_keeps_scratch(), cpu()};
+  const auto make = [&](const auto&... what) {
+#if DNNL_VERSION_MAJOR >= 3
+    return typename Convolution::primitive_desc(cpu(), what..., forward..., caller_keeps_scratch());
+#else
+    return typename Convolution::primitive_desc({what...}, caller_keeps_scratch(), cpu(), forward...);
+#endif
+  };
+  return std::apply(
+      make, std::tuple_cat(kind, std::tuple(dnnl::algorithm::convolution_direct, any_layout(g, input_role),
+                                            any_layout(g, weight_role), any_layout(g, out_role), w.stride, w.dilation,
+                                            w.low, w.high)));
 }
 
 template <class Convolution, class Description>
@@ -119,27 +131,19 @@ Plan connect(const ConvolutionGeometry& g, const Description& description,
 }
 
 Plan make_plan(const ConvolutionGeometry& g) {
-  const auto forward = describe_forward(g);
+  const auto forward = describe<dnnl::convolution_forward>(g, std::tuple(dnnl::prop_kind::forward_training));
   if (g.kind == ConvolutionKind::forward) {
     return connect<dnnl::convolution_forward>(g, forward,
                                               {forward.src_desc(), forward.weights_desc(), forward.dst_desc()},
                                               {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST}, out_role);
   }
-  const auto algorithm = dnnl::algorithm::convolution_direct;
-  const Window w = window_of(g);
-  const memory::desc input = any_layout(g, input_role), weight = any_layout(g, weight_role),
-                     out = any_layout(g, out_role);
   if (g.kind == ConvolutionKind::input_gradient) {
-    const dnnl::convolution_backward_data::desc desc(algorithm, input, weight, out, w.stride, w.dilation, w.low,
-                                                     w.high);
-    const dnnl::convolution_backward_data::primitive_desc d(desc, caller_keeps_scratch(), cpu(), forward);
+    const auto d = describe<dnnl::convolution_backward_data>(g, std::tuple(), forward);
     return connect<dnnl::convolution_backward_data>(g, d, {d.diff_src_desc(), d.weights_desc(), d.diff_dst_desc()},
                                                     {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
                                                     input_role);
   }
-  const dnnl::convolution_backward_weights::desc desc(algorithm, input, weight, out, w.stride, w.dilation, w.low,
-                                                      w.high);
-  const dnnl::convolution_backward_weights::primitive_desc d(desc, caller_keeps_scratch(), cpu(), forward);
+  const auto d = describe<dnnl::convolution_backward_weights>(g, std::tuple(), forward);
   return connect<dnnl::convolution_backward_weights>(g, d, {d.src_desc(), d.diff_weights_desc(), d.diff_dst_desc()},
                                                      {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
                                                      weight_role);
