@@ -22,12 +22,13 @@ if(RICCI_COMPILE)
   if(RICCI_LLVM_STATIC)
     # The parts of LLVM that the generator calls, and all that these call. They want zlib and zstd. Their archives are
     # named by the program that came with the headers, which has no number in its name there.
+    string(TOLOWER "native;${RICCI_LLVM_TARGETS}" targets)
     set(beside_headers ${RICCI_LLVM_INCLUDE_DIR}/../bin)
     set(names llvm-config-19 llvm-config)
     find_program(RICCI_LLVM_CONFIG NAMES ${names} NAMES_PER_DIR HINTS ${beside_headers} NO_CACHE REQUIRED)
     find_library(RICCI_ZSTD_LIBRARY NAMES zstd libzstd.so.1 NO_CACHE REQUIRED)
-    execute_process(COMMAND ${RICCI_LLVM_CONFIG} --link-static --libfiles x86 aarch64 nvptx runtimedyld orcjit scalaropts
-                            ipo codegen passes linker irreader
+    execute_process(COMMAND ${RICCI_LLVM_CONFIG} --link-static --libfiles ${targets} runtimedyld orcjit scalaropts ipo
+                            codegen passes linker irreader
                     OUTPUT_VARIABLE RICCI_LLVM_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(RICCI_LLVM_LIBRARY)
     list(APPEND RICCI_LLVM_LIBRARY ${RICCI_ZSTD_LIBRARY} ZLIB::ZLIB)

@@ -80,6 +80,8 @@ if(RICCI_COMPILE)
   add_library(ricci_code MODULE ${code_sources})
   target_link_libraries(ricci_code PRIVATE ricci_sources ${RICCI_LLVM_LIBRARY})
   target_include_directories(ricci_code SYSTEM PRIVATE ${RICCI_LLVM_INCLUDE_DIR})
+  list(TRANSFORM RICCI_LLVM_TARGETS PREPEND RICCI_LLVM_ OUTPUT_VARIABLE targets)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/code/compiler.cpp PROPERTIES COMPILE_DEFINITIONS "${targets}")
   target_compile_features(ricci_code PRIVATE cxx_std_20)
   target_compile_options(ricci_code PRIVATE -fno-rtti -O1 ${precompiled_options})
   # Without headers of our own: with these, g++ 12 makes one precompiled header in five that it crashes with.

@@ -233,8 +233,12 @@ def test_functions_are_exported_to_c(tmp_path):
 @needs_machine_code
 def test_functions_are_exported_for_other_processors(tmp_path):
     fast, x = rc.compile(lambda x: rc.sin(x).sum()), rc.linspace(0, 1, 50)
-    for target, machine in (("aarch64", 183), ("x86-64-v3", 62)):
-        rc.export_object(fast, str(tmp_path / "model"), x, target=target)
+    for target, machine in (("x86-64-v3", 62), ("aarch64", 183)):
+        try:
+            rc.export_object(fast, str(tmp_path / "model"), x, target=target)
+        except rc.NotImplementedError as error:  # in a wheel
+            assert target == "aarch64" and 'no code for aarch64; take the target "c"' in str(error)
+            continue
         assert "for the target " + target in (tmp_path / "model.h").read_text()
         assert (tmp_path / "model.o").read_bytes()[18] == machine  # e_machine of ELF
     rc.export_object(fast, str(tmp_path / "text"), x, target="c")

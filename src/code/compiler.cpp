@@ -64,18 +64,18 @@ bool knows_this_machine() {
   static const bool is_known = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   return is_known;
 }
-/// The processors of targets, as far as LLVM was built with them.
+/// The processors of targets, as far as LLVM was built with them and CMake's RICCI_LLVM_TARGETS lists them.
 void know_others() {
 #define RICCI_KNOW(name)                                                                                \
   LLVMInitialize##name##TargetInfo(), LLVMInitialize##name##Target(), LLVMInitialize##name##TargetMC(), \
       LLVMInitialize##name##AsmPrinter()
-#if LLVM_HAS_X86_TARGET
+#if LLVM_HAS_X86_TARGET && defined(RICCI_LLVM_X86)
   RICCI_KNOW(X86);
 #endif
-#if LLVM_HAS_AARCH64_TARGET
+#if LLVM_HAS_AARCH64_TARGET && defined(RICCI_LLVM_AArch64)
   RICCI_KNOW(AArch64);
 #endif
-#if LLVM_HAS_NVPTX_TARGET
+#if LLVM_HAS_NVPTX_TARGET && defined(RICCI_LLVM_NVPTX)
   RICCI_KNOW(NVPTX);
 #endif
 #undef RICCI_KNOW
@@ -109,6 +109,10 @@ std::unique_ptr<llvm::TargetMachine>& target(const Machine& of, std::string& err
     machine.reset(known->createTargetMachine(triple, builder->getCPU(), builder->getFeatures().getString(),
                                              builder->getOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                              llvm::CodeGenOptLevel::Less));
+  else if (of.triple)
+    error = "this build of the library makes no code for " + llvm::Triple(triple).getArchName().str() +
+            "; take the target \"c\", whose text any compiler takes, or build the library with LLVM's name of that "
+            "processor in RICCI_LLVM_TARGETS";
   return machine;
 }
 
@@ -138,8 +142,8 @@ bool is_worth_scheduling(const llvm::Module& module) {
 
 /// The module as an object file, or as text in PTX; empty, where LLVM knows no way.
 llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachine& machine) {
-  const auto type = machine.getTargetTriple().isNVPTX() ? llvm::CodeGenFileType::AssemblyFile
-                                                        : llvm::CodeGenFileType::ObjectFile;
+  const auto type =
+      machine.getTargetTriple().isNVPTX() ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   const Held<llvm::legacy::PassManager> passes;
