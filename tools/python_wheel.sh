@@ -64,27 +64,73 @@ link_openblas() {
     "$archive" -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lpthread -lm
 }
 
-# build_libzip FOLDER: Debian's libzip as an archive without ciphers, which would bring OpenSSL: .npz files have none.
-build_libzip() {
-  local lists=$1/lists options
-  [[ ! -f $1/build/lib/libzip.a ]] || return 0
-  mkdir -p "$lists/partial"
-  sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$1/debian.sources"
-  options=(-o "Dir::Etc::sourcelist=$1/debian.sources" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$lists")
+# source_of PACKAGE FOLDER [SUITE]: downloads Debian's source of it, of this machine's suite or another one, and unpacks
+# what its authors wrote in FOLDER/source, without Debian's patches.
+source_of() {
+  local sources=$2/debian.sources options
+  mkdir -p "$2/lists/partial" "$2/source"
+  sed -e 's/^Types: .*/Types: deb-src/' ${3:+-e "s/^Suites: .*/Suites: $3/" -e '/^$/q'} \
+    /etc/apt/sources.list.d/debian.sources >"$sources"
+  options=(-o "Dir::Etc::sourcelist=$sources" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$2/lists")
   apt-get "${options[@]}" update -qq
-  (cd "$1" && apt-get "${options[@]}" source -qq --download-only libzip)
-  mkdir "$1/source"
-  tar -xf "$1"/libzip_*.orig.tar.xz -C "$1/source" --strip-components=1
+  (cd "$2" && apt-get "${options[@]}" source -qq --download-only "$1")
+  tar -xf "$2/$1"_*.orig.tar.xz -C "$2/source" --strip-components=1
+}
+
+# build_libzip FOLDER: an archive without ciphers, which would bring OpenSSL: .npz files have none.
+build_libzip() {
+  [[ ! -f $1/build/lib/libzip.a ]] || return 0
+  source_of libzip "$1"
   cmake -S "$1/source" -B "$1/build" -G Ninja --log-level=ERROR -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DENABLE_{OPENSSL,GNUTLS,MBEDTLS,BZIP2,LZMA}=OFF \
     -DBUILD_{TOOLS,REGRESS,EXAMPLES,DOC}=OFF
   cmake --build "$1/build"
 }
 
+# build_onednn FOLDER: oneDNN 3 in FOLDER/install, of which is left what the library calls: convolutions, reorders and
+# products of float32, 2.2 MB packed in place of 11. Its options choose operations, but no types: lines of its lists do.
+# What computes is code that it makes when it runs, so the code that makes it may be small and slow (-Os), but for that
+# which calls it. It has no threads of its own (SEQ): the library gives it pieces on its threads.
+build_onednn() {
+  local source=$1/source fixes others flags linked
+  [[ ! -f $1/install/lib/libdnnl.so ]] || return 0
+  source_of onednn "$1" trixie
+  for fixes in $(tar -tf "$1"/onednn_*.debian.tar.xz | grep '/upstream-.*\.patch$'); do
+    tar -xOf "$1"/onednn_*.debian.tar.xz "$fixes" | patch --silent -p1 -d "$source"
+  done
+  sed -i '/_impl_list_map()},$/{/regular_f32_f32/!d}' "$source/src/cpu/reorder/cpu_reorder.cpp"
+  sed -i -E '/rnn_weights|brgemm_matmul/d' "$source/src/cpu/reorder/cpu_reorder_regular_f32_f32.cpp"
+  sed -i -e '/^        {{[a-z_]*, f32, f32, f32}/,/^        })\?},$/b' -e '/^        {{/,/^        })\?},$/d' \
+    -e '/^        BRGEMM_FP8_/d' "$source/src/cpu/cpu_convolution_list.cpp"
+  sed -i -E '/case data_type::(s8|bf16):$/,/^ *break;$/d' "$source/src/cpu/x64/gemm/gemm_info.cpp"
+  printf 'set_source_files_properties(jit_%s.cpp PROPERTIES COMPILE_OPTIONS -O2)\n' uni_reorder brgemm_conv \
+    avx{2,512_common}_convolution >>"$source/src/cpu/x64/CMakeLists.txt"
+  # Files that nothing left leads to; the linker would drop them, too.
+  others='rnn|lstm|gru|pool|soft|norm|lrn|resampl|matmul|inner_product|deconv|shuffle|prelu|concat|_sum|reduction|x8s8'
+  others+='|amx.*conv|bf16.*conv|int8|reorder_(comp|regular)|linux_perf'
+  rm "$source"/src/cpu/{,x64/}rnn/*.cpp "$source"/src/cpu/x64/gemm/{s8x8s32/*kern*,bf16/*}.cpp
+  find "$source/src/cpu" -name '*.cpp' -regextype egrep -regex ".*/[^/]*($others)[^/]*" \
+    -not -regex '.*/(.*_list|cpu_(sum|concat)|.*amx_conv_kernel|.*_f32_f32|(gemm|brgemm)/.*)\.cpp' -delete
+  echo "{ global: $(printf 'dnnl_%s*; ' sgemm convolution reorder primitive engine memory stream) local: *; };" \
+    >"$1/names.map"
+  flags='-Os -DNDEBUG -ffunction-sections -fdata-sections -fomit-frame-pointer -fcf-protection=none'
+  flags+=' -fno-stack-protector'
+  linked=-Wl,-s,--gc-sections,--as-needed,--no-undefined,-z,pack-relative-relocs,--version-script=$1/names.map
+  cmake -S "$source" -B "$1/build" -G Ninja --log-level=ERROR -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_INSTALL_PREFIX=$1/install" -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_CXX_FLAGS_RELEASE=$flags" \
+    "-DCMAKE_SHARED_LINKER_FLAGS=$linked" \
+    -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache)" -DONEDNN_ARCH_OPT_FLAGS=-march=$lowest \
+    -DONEDNN_CPU_RUNTIME=SEQ "-DONEDNN_ENABLE_PRIMITIVE=CONVOLUTION;REORDER" \
+    -DONEDNN_ENABLE_{PRIMITIVE_CPU,GEMM_KERNELS}_ISA=AVX512 \
+    -DONEDNN_{BUILD_EXAMPLES,BUILD_TESTS,BUILD_GRAPH,ENABLE_JIT_PROFILING,ENABLE_ITT_TASKS}=OFF
+  cmake --build "$1/build" --target install
+}
+
 # define LEVEL: what CMake is told for it, as lines NAME=VALUE.
 define() {
   printf '%s\n' "RICCI_MARCH=$1" RICCI_OPENBLAS_LIBRARY:STRING=libopenblas.so.0 \
     "RICCI_ZIP_LIBRARY:STRING=$out/libzip/build/lib/libzip.a;z"
+  printf '%s\n' "dnnl_DIR=$out/onednn/install/lib/cmake/dnnl" "RICCI_LLVM_TARGETS=X86;NVPTX"
   printf 'CMAKE_%s_LINKER_FLAGS=-Wl,-z,pack-relative-relocs\n' SHARED MODULE  # as glibc from 2.36 on knows them
   [[ $1 != "$lowest" ]] || echo "CMAKE_CXX_FLAGS_RELEASE=-Os -DNDEBUG"
 }
@@ -122,10 +168,11 @@ complete() {
 if [[ $only != sdist ]]; then
   rm -rf "$out/plain" "$out/whole"
   build_libzip "$out/libzip"
+  build_onednn "$out/onednn"
   mapfile -t options < <(define "$lowest" | sed 's/^/-Ccmake.define./')
   time python -m build --wheel --no-isolation --outdir "$out/plain" "-Cbuild-dir=$out/$lowest" "${options[@]}" .
   time complete "$out"/plain/*.whl
-  auditwheel repair --wheel-dir "$out/whole" "$out"/plain/*.whl
+  LD_LIBRARY_PATH=$out/onednn/install/lib auditwheel repair --wheel-dir "$out/whole" "$out"/plain/*.whl
   advzip --recompress --shrink-normal --quiet "$out"/whole/*.whl  # 4 % smaller than what Python writes
   auditwheel show "$out"/whole/*.whl
   ls -l "$out"/whole/*.whl
