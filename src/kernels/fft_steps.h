@@ -83,7 +83,9 @@ class TwoSteps {
     const T* root = roots_.data();
     for (std::int64_t j = 0; j < m_; j += lanes, from += 2 * lanes, root += 2 * lanes * lanes) {
       for (int k = 0; k < lanes; ++k) {
-        std::memcpy(block + 2 * k, from + 2 * k * m_, 2 * sizeof(V));
+        // A register at a time: of one copy of two, g++ 12 makes stores of 16 bytes, for which the loads wait.
+        for (int half = 0; half < 2; ++half)
+          std::memcpy(block + 2 * k + half, from + 2 * k * m_ + half * lanes, sizeof(V));
         part<lanes>(block[2 * k], block[2 * k + 1]);
       }
       const V* const sums = run(first_, block, rest, T(1), backward);
@@ -108,7 +110,7 @@ class TwoSteps {
     for (std::int64_t k = 0; k < m_; ++k, to += 2 * lanes) {
       V pair[2] = {done[2 * k], done[2 * k + 1]};
       alternate<lanes>(pair[0], pair[1]);
-      std::memcpy(to, pair, sizeof pair);
+      for (int half = 0; half < 2; ++half) std::memcpy(to + half * lanes, &pair[half], sizeof(V));
     }
   }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -304,6 +305,16 @@ RICCI_ALWAYS_INLINE Wide<std::complex<E>> load_complex(const std::complex<E>* fr
   }(std::make_index_sequence<lanes>{});
 }
 
+/// The elements of a vector, a pack at a time. Of one copy of 64 bytes to narrower registers g++ 12 makes stores of 16
+/// bytes, for which a load of a pack waits long.
+template <class E>
+RICCI_ALWAYS_INLINE Wide<E> packs_at(const E* from) {
+  Wide<E> x;
+  for (int i = 0; i < Wide<E>::parts; ++i)
+    std::memcpy(&x.part[i], reinterpret_cast<const std::byte*>(from) + i * pack_bytes, pack_bytes);
+  return x;
+}
+
 /// A vector of A from as many elements of type T; for bool, whether they are not 0.
 template <class A, class T>
 RICCI_ALWAYS_INLINE Wide<A> load_wide(const T* from) {
@@ -315,17 +326,15 @@ RICCI_ALWAYS_INLINE Wide<A> load_wide(const T* from) {
   } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<A, float>) {
     return widen(from);
   } else {
-    Wide<A> x;
-    if constexpr (std::is_same_v<A, T>) {
-      std::memcpy(&x, from, sizeof x);
-    } else {  // a loop over arrays: g++ 12 makes one instruction of it, but many of __builtin_convertvector
-      lane_type<A> converted[Wide<A>::lanes];
-      for (int i = 0; i < Wide<A>::lanes; ++i) {
-        if constexpr (std::is_same_v<A, bool>) converted[i] = from[i] != T(0);
-        else converted[i] = static_cast<A>(from[i]);
-      }
-      std::memcpy(&x, converted, sizeof x);
+    if constexpr (std::is_same_v<A, T>) return packs_at<A>(from);
+    // A loop over arrays: g++ 12 makes one instruction of it, but many of __builtin_convertvector.
+    lane_type<A> converted[Wide<A>::lanes];
+    for (int i = 0; i < Wide<A>::lanes; ++i) {
+      if constexpr (std::is_same_v<A, bool>) converted[i] = from[i] != T(0);
+      else converted[i] = static_cast<A>(from[i]);
     }
+    Wide<A> x;
+    std::memcpy(&x, converted, sizeof x);
     return x;
   }
 }
@@ -365,7 +374,8 @@ RICCI_ALWAYS_INLINE Wide<A> spread(const T& x) {
 /// All lanes in order.
 template <class E>
 RICCI_ALWAYS_INLINE void store_wide(E* to, Wide<E> x) {
-  std::memcpy(to, &x, sizeof x);
+  for (int i = 0; i < Wide<E>::parts; ++i)
+    std::memcpy(reinterpret_cast<std::byte*>(to) + i * pack_bytes, &x.part[i], pack_bytes);
 }
 template <class E>
 RICCI_ALWAYS_INLINE void store_wide(std::complex<E>* to, Wide<std::complex<E>> x) {
