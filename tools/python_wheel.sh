@@ -68,6 +68,7 @@ link_openblas() {
 # what its authors wrote in FOLDER/source, without Debian's patches.
 source_of() {
   local sources=$2/debian.sources options
+  rm -rf "$2"
   mkdir -p "$2/lists/partial" "$2/source"
   sed -e 's/^Types: .*/Types: deb-src/' ${3:+-e "s/^Suites: .*/Suites: $3/" -e '/^$/q'} \
     /etc/apt/sources.list.d/debian.sources >"$sources"
@@ -95,6 +96,11 @@ build_onednn() {
   local source=$1/source fixes others flags linked
   [[ ! -f $1/install/lib/libdnnl.so ]] || return 0
   source_of onednn "$1" trixie
+  # The edits below are of the text of 3.7. Other text they leave as it is, or leave too little of.
+  if ! compgen -G "$1/onednn_3.7.*.orig.tar.xz" >/dev/null; then
+    echo "build_onednn edits the text of oneDNN 3.7, and Debian has another one: adapt the edits first" >&2
+    exit 1
+  fi
   for fixes in $(tar -tf "$1"/onednn_*.debian.tar.xz | grep '/upstream-.*\.patch$'); do
     tar -xOf "$1"/onednn_*.debian.tar.xz "$fixes" | patch --silent -p1 -d "$source"
   done

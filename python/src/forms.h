@@ -288,7 +288,6 @@ inline Tensor to(const Tensor& input, const OnlyDevice& device, std::optional<DT
 inline Tensor to(const Tensor& input, const Tensor& other, bool non_blocking = false, bool copy = false) {
   return to(input, other.dtype(), non_blocking, copy);
 }
-/// x.to(other.dtype).
 inline Tensor new_zeros(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
   (void)self;
   return ops::zeros(size, dtype.value());

@@ -28,7 +28,13 @@ Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(
 
 /// Each time it runs, at no place that a program knows.
 bool draws_by_itself(const Equation& e) {
-  return e.rules->kind == Kind::custom && !e.rules->keep && e.rules->draws && e.rules->draws(e.parameters.get());
+  if (e.rules->kind == Kind::custom && !e.rules->keep && e.rules->draws && e.rules->draws(e.parameters.get()))
+    return true;
+  bool draws = false;
+  for_each_program(e.op(), [&](const Program& program) {
+    draws = draws || std::ranges::any_of(program.body().equations, draws_by_itself);
+  });
+  return draws;
 }
 
 /// Whether the equation is computed once, when the function is made. A kernel fills large tensors in less memory.
@@ -99,9 +105,12 @@ bool gives_nothing(const ProgramBody& body, const Equation& e) {
 }
 
 bool may_be_wrong(const ProgramBody& body, const Equation& e) {
-  if (has_effect(e.op())) return true;
-  if (!may_fail(*e.rules) || std::ranges::all_of(e.inputs, [&](Variable v) { return is_empty(body.types[at(v)]); }))
-    return false;
+  if (has_effect(e.op()) || draws_by_itself(e)) return true;
+  if (!may_fail(*e.rules)) return false;
+  bool has_programs = false;  // which may make wrong indices themselves
+  for_each_program(e.op(), [&](const Program&) { has_programs = true; });
+  const auto is_without_elements = [&](Variable v) { return is_empty(body.types[at(v)]); };
+  if (!has_programs && std::ranges::all_of(e.inputs, is_without_elements)) return false;
   const std::optional<KernelCall> call = kernel_call(e, operand_types(body, e));
   return !call || call->kernel->has_turns() || !call->kernel->plan().program.required.empty();
 }

@@ -438,7 +438,9 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
     if (!making.inputs[i].defined()) continue;
     const Variable before = *input++;
     if (recorder.variable(making.inputs[i]) == before) continue;
-    made.written.push_back({i, recorder.interpreter().first_writes().at(before)});
+    const auto& writes = recorder.interpreter().first_writes();
+    const auto first = writes.find(before);
+    made.written.push_back({i, first == writes.end() ? RecordInterpreter::FirstWrite{"compile", {}} : first->second});
     recorder.output(making.inputs[i]);
   }
   making.inputs.clear();

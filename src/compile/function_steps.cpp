@@ -205,7 +205,9 @@ class Planner {
     whole_.origin = around;
   }
   void plan(const Equation& e) {
-    if (gives_nothing(body(), e)) return give_nothing(e);
+    if (gives_nothing(body(), e) &&
+        (whole_.calls_library || Facts<AtPlacesOf>::of(*e.rules) || !may_be_wrong(body(), e)))
+      return give_nothing(e);
     if (e.rules->is_view() && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
       if (stands_in_place(e, *call)) return kernel(e, *call, true);

@@ -375,8 +375,9 @@ OwnedParameters parameters_to_write(Op op) {
 
 /// An input that was written to has another variable.
 void RecordInterpreter::note_write(const Cell& root, const char* name) {
-  if (what_ == Records::tangents || !root.value || root.value->level != level) return;
-  const Variable variable = static_cast<const Recorded&>(*root.value).variable;
+  const Value* const recorded = root.value ? part_at(*root.value, level) : nullptr;
+  if (what_ == Records::tangents || !recorded) return;
+  const Variable variable = static_cast<const Recorded&>(*recorded).variable;
   if (std::ranges::find(body->inputs, variable) == body->inputs.end() || first_writes_.contains(variable)) return;
   first_writes_.emplace(variable, FirstWrite{name, origins_.now(true, examples_of_call(level))});
 }

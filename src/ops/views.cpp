@@ -692,12 +692,14 @@ Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& sizes) {
     *open = 1;
     *open = parts.numel() == 0 ? Size(0) : shape[axis] / parts.numel();
   }
-  if (!(parts.numel() == shape[axis]))
+  const bool has_negative = std::ranges::any_of(parts, [](const Size& s) { return !s.is_symbol() && s < 0; });
+  if (has_negative || !(parts.numel() == shape[axis]))
     raise<ValueError>("unflatten: axis " + std::to_string(dim) + " has the size " + to_string(Shape{shape[axis]}) +
-                      ", which the sizes " + to_string(sizes) + " do not make up");
+                      ", which the sizes " + to_string(sizes) +
+                      " do not make up; give sizes whose product it is, one of them -1 to be found");
   shape.erase(axis);
   for (std::size_t i = 0; i < parts.size(); ++i) shape.insert(axis + i, parts[i]);
-  return apply(Reshape{shape}, x);
+  return reshaped("unflatten", x, shape);
 }
 
 Tensor as_strided(const Tensor& x, const Shape& size, const Sizes& stride) { return as_strided(x, size, stride, 0); }

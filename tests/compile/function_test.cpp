@@ -4,6 +4,7 @@
 #include <ricci/ricci.h>
 
 #include <algorithm>
+#include <any>
 #include <barrier>
 #include <cmath>
 #include <functional>
@@ -120,16 +121,31 @@ TEST(CompiledFunction, TellsMinusZeroFromZeroAmongPlainValues) {
   EXPECT_EQ(fast.plans(), 3U) << "a NaN equals any other";
 }
 
+TEST(CompiledFunction, WritesToAnArgumentThatATapeStillWatches) {
+  const auto step = [](Tensor w) {
+    rc::Tape tape;
+    tape.watch(w);
+    const Tensor slope = tape.gradient((w * w).sum(), w);
+    const rc::no_grad guard;
+    w.sub_(0.25 * slope);
+    return slope;
+  };
+  const auto fast = rc::compile(step);
+  Tensor w = rc::tensor({1.0, 2.0}), expected = rc::clone(w);
+  for (int call = 0; call < 3; ++call) fast(w), step(expected);
+  expect_equal(w, expected);
+}
+
 TEST(CompiledFunction, RefusesPlainValuesThatCannotBeCompared) {
   struct Solver {
     Tensor start;
-    std::function<Tensor(const Tensor&)> step;
+    std::any factor;
   };
-  const auto fast = rc::compile([](const Solver& s) { return s.step(s.start); });
-  const Solver twice{rc::tensor(1.0), [](const Tensor& x) { return 2 * x; }};
+  const auto fast = rc::compile([](const Solver& s) { return std::any_cast<double>(s.factor) * s.start; });
+  const Solver twice{rc::tensor(1.0), 2.0};
   expect_error<rc::TransformError>(
       [&] { fast(twice); },
-      "compile: among the arguments [0].step is of type std::function<ricci::ops::Tensor(const ricci::ops::Tensor&)>, "
+      "compile: among the arguments [0].factor is of type std::any, "
       "which has no ==, so a plan for one value cannot be told from a plan for another; give the type an ==, pass what "
       "it holds, or let the function capture it{at}");
   EXPECT_EQ(fast.plans(), 0U);

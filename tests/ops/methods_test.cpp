@@ -38,8 +38,10 @@ TEST(Methods, UnflattenMakesAxesOfOne) {
   expect_equal(x.unflatten(0, {1, 2}), x.reshape({1, 2, 12}));
   expect_equal(rc::vmap([](Tensor row) { return rc::unflatten(row, 0, {3, 4}); })(x), x.reshape({2, 3, 4}));
   expect_equal(rc::zeros({2, 0}).unflatten(1, {0, -1}), rc::zeros({2, 0, 0}));
-  expect_error<rc::ValueError>([&] { x.unflatten(1, {5, -1}); },
-                               "unflatten: axis 1 has the size [12], which the sizes [5,-1] do not make up");
+  for (const rc::Shape& sizes : {rc::Shape{5, -1}, rc::Shape{-1, -1}, rc::Shape{-3, -4}})
+    expect_error<rc::ValueError>([&] { x.unflatten(1, sizes); },
+                                 "unflatten: axis 1 has the size [12], which the sizes " + to_string(sizes) +
+                                     " do not make up; give sizes whose product it is, one of them -1 to be found");
   EXPECT_THROW(x.unflatten(2, {1}), rc::IndexError);
   const rc::Program program = rc::trace([](Tensor x) { return x.unflatten(0, {-1, 2}); })(ramp({6}));
   expect_equal(program({ramp({8})})[0], ramp({8}).reshape({4, 2}));  // the size stays open
