@@ -17,7 +17,6 @@ constexpr int lanes = V::lanes, row = 15, block = 2 * row;
 
 struct V3 {
   V x, y, z;
-  friend V3 operator+(V3 a, V3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
   friend V3 operator-(V3 a, V3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
   friend V3 operator*(V3 a, V b) { return {a.x * b, a.y * b, a.z * b}; }
 };

@@ -9,6 +9,8 @@ file(CONFIGURE OUTPUT ${nothing} CONTENT "// The source of a target that only re
 set(precompiled_options)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   set(precompiled_options -fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # which else asks for the times of headers, not for their texts
+  set(precompiled_options "SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
 # An object library TARGET that only reads headers, `<so>`, for others that are compiled with the same options.

@@ -78,8 +78,8 @@ int main(int argc, char** argv) try {
   const auto reference = nlohmann::json::parse(std::ifstream(folder + "reference_values.json"))[name];
   const Problem problem = read_problem(name);
   const Tensor errors = rc::vmap(residual)(problem.cameras, problem.points, problem.weights, problem.features);
-  const bool right = agrees("residuals", errors, reference["reproj_err"]) &
-                     agrees("weights", 1.0 - problem.weights * problem.weights, reference["w_err"]) &
+  const bool right = agrees("residuals", errors, reference["reproj_err"]) &&
+                     agrees("weights", 1.0 - problem.weights * problem.weights, reference["w_err"]) &&
                      agrees("jacobian", jacobian_values(problem), reference["J_vals"]);
   return right ? 0 : 1;
 } catch (const std::exception& error) {

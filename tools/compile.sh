@@ -8,7 +8,7 @@ export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,t
 # Those themselves are known by the text of the headers, comments included: from headers that differ in comments alone,
 # ccache would else give the file of the others, whose headers the compiler then takes for new ones and reads again.
 case "$*" in
-  *.gch*-c*) export CCACHE_DEPEND=1 CCACHE_NAMESPACE=headers ;;
+  *.gch*-c* | *-emit-pch*) export CCACHE_DEPEND=1 CCACHE_NAMESPACE=headers ;;
 esac
 
 # g++ collects garbage when its heap is full, first at 128 MB, which headers fill: up to a tenth of the time of a file of

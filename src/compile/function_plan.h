@@ -173,10 +173,10 @@ struct LoopStep {
   std::int64_t most_turns;  ///< without a condition there are so many; with one, the function throws after these
   bool is_backward;
   std::size_t limit = 0;                       ///< with a condition: the number of the limit among the plan's
-  std::vector<Step> condition = {};            ///< computed before each turn; empty: there is none
+  std::vector<Step> condition;                 ///< computed before each turn; empty: there is none
   Location truth = {};                         ///< of the condition: whether there is a turn
   std::vector<RowCopy> reads = {};             ///< before the body
-  std::vector<Step> body = {};                 ///< of each turn
+  std::vector<Step> body;                      ///< of each turn
   std::vector<RowCopy> writes = {};            ///< behind the body
   std::vector<CopyStep> next = {};             ///< the small parts of the next turn's state
   std::vector<AlternatingState> states = {};   ///< the large ones

@@ -328,8 +328,7 @@ class Grouping {
 
  private:
   struct Only {};
-  Grouping(const Program& program, const ExpandOptions& options, Only)
-      : program_(program), body_(program.body()), options_(options) {}
+  Grouping(const Program& program, const ExpandOptions& options, Only) : body_(program.body()), options_(options) {}
 
   Program put_together(bool& all_have_kernels) const {
     auto to = std::make_unique<ProgramBody>(body_);
@@ -729,7 +728,6 @@ class Grouping {
     return e;
   }
 
-  const Program& program_;
   const ProgramBody& body_;
   ExpandOptions options_;
   std::vector<int> level_;  // by equation

@@ -88,7 +88,7 @@ class DrawSource {
 
  protected:
   DrawSource();
-  ~DrawSource() = default;
+  virtual ~DrawSource() = default;
   StreamPosition next_of_outer(const DrawWanted& draw) const { return outer() ? outer()->next(draw) : draw.fresh(); }
 
   const Level began_;  // the level it began at: what is further in began inside it

@@ -87,7 +87,7 @@ class ReadAxis {
     if (outside_ == Outside::reflection) mirror(place, slope, count);
     for (int j = 0; j < count; ++j) {
       const T x = place[j];
-      slope[j] = (x > 0) & (x < last_) ? slope[j] : T(0);
+      slope[j] = ((x > 0) & (x < last_)) ? slope[j] : T(0);
       const T above = x < 0 ? T(0) : x;
       place[j] = above > last_ ? last_ : above;
     }

@@ -116,11 +116,12 @@ T exact_value(int order, T x, bool is_scaled) {
 template <class Order, bool is_scaled>
 struct Decaying {
   using kind = Elementwise;
-  static constexpr const char* names[] = {"modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0",
-                                          "scaled_modified_bessel_k1"};
-  static constexpr const char* name = names[Order::order + 2 * is_scaled];
-  static constexpr double ulps = Order::order == 0 ? 11 : 6;
-  static constexpr unsigned keeps = Order::order == 0 && !is_scaled ? input(0) : input(0) | output(0);
+  static constexpr bool is_zero = Order::order == 0;
+  static constexpr const char* name =
+      is_scaled ? (is_zero ? "scaled_modified_bessel_k0" : "scaled_modified_bessel_k1")
+                : (is_zero ? "modified_bessel_k0" : "modified_bessel_k1");
+  static constexpr double ulps = is_zero ? 11 : 6;
+  static constexpr unsigned keeps = is_zero && !is_scaled ? input(0) : input(0) | output(0);
   static constexpr Interval domain = {0.25, 4};
   static constexpr double tolerance_factor = 4;  // a series of 23 terms
 

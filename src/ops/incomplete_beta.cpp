@@ -69,7 +69,7 @@ struct BetaTailMoment {
   /// By a and b, the next moments; by the log odds, by parts.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
     const Tensor &a = x[0], &b = x[1], &p = x[2], q = sub(1, p);
-    const auto moment = [&](std::int64_t k, std::int64_t l) { return apply(BetaTailMoment{k, l}, a, b, p); };
+    const auto moment = [&](std::int64_t k, std::int64_t l) { return apply(BetaTailMoment{{k}, {l}}, a, b, p); };
     if (i == 0) return moment(n + 1, m);
     if (i == 1) return moment(n, m + 1);
     Tensor slope = mul(sub(mul(b, p), mul(a, q)), y);

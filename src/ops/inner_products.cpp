@@ -10,7 +10,7 @@ struct Inner {
   using elements = reduction::Summed;
   static constexpr const char* name = "sum_of_products";
   static constexpr double start = -0.0, nothing = 0;
-  static constexpr bool symmetric = true;
+  [[maybe_unused]] static constexpr bool symmetric = true;
   Axes axes;
 
   template <class T> auto term(T a, T b) const { return a * b; }

@@ -35,6 +35,8 @@ backtrace_state* debug_information() {
   return state;
 }
 
+void ignore(void*, const char*, int) {}
+
 /// Where the module lies that an address belongs to. By the unwinder's own table: dladdr goes through all symbols of a
 /// module, which takes 4 us for each frame.
 const void* module_of(std::uintptr_t address) {
@@ -42,10 +44,27 @@ const void* module_of(std::uintptr_t address) {
   return _dl_find_object(reinterpret_cast<void*>(address), &module) == 0 ? module.dlfo_map_start : nullptr;
 }
 
-/// The folder of the library's sources, as its debug information spells it.
-constexpr std::string_view own_sources() {
-  std::string_view path = __FILE__;
-  path.remove_suffix(std::string_view("primitive/raise.cpp").size());
+constexpr std::string_view folder_of_sources(std::string_view path_of_this_file) {
+  return path_of_this_file.substr(0, path_of_this_file.size() - std::string_view("primitive/raise.cpp").size());
+}
+
+/// The folder of the library's sources, as the compiler spells it in `__FILE__` and std::source_location.
+constexpr std::string_view own_sources() { return folder_of_sources(__FILE__); }
+
+/// The same, as libbacktrace spells it where no function is inlined: clang writes a relative path in full there.
+/// Requires: nobody else walks.
+std::string_view own_sources_in_full() {
+  static const std::string path = [] {
+    std::string found = __FILE__;
+    const auto note = [](void* data, std::uintptr_t, const char* file, int, const char*) {
+      const std::string_view path = file ? file : "";
+      if (path.ends_with("primitive/raise.cpp")) *static_cast<std::string*>(data) = path;
+      return 0;
+    };
+    if (backtrace_state* const state = debug_information())
+      backtrace_pcinfo(state, reinterpret_cast<std::uintptr_t>(&debug_information), note, ignore, &found);
+    return std::string(folder_of_sources(found));
+  }();
   return path;
 }
 
@@ -71,7 +90,7 @@ bool is_in_c_library(std::uintptr_t pc) {
 bool is_foreign(const char* file, const char* function) {
   if (!file || std::strstr(file, "/include/c++/") || is_own_header(file)) return true;
   const std::string_view path = file, name = function ? function : "";
-  if (path.starts_with(own_sources())) return true;
+  if (path.starts_with(own_sources()) || path.starts_with(own_sources_in_full())) return true;
   constexpr std::string_view own_and_std[] = {"_ZN5ricci", "_ZNK5ricci", "_ZSt", "_ZNSt"};
   return std::ranges::any_of(own_and_std, [&](std::string_view start) { return name.starts_with(start); });
 }
@@ -90,10 +109,9 @@ int visit_frame(void* data, std::uintptr_t, const char* file, int line, const ch
   return 1;
 }
 
-void ignore(void*, const char*, int) {}
-
 /// Finds the frame of the user's at a call; 0 if it is foreign.
 int find_frame(backtrace_state* state, std::uintptr_t call, Frame& frame) {
+  own_sources_in_full();  // found before the walk, in which `visit_frame` may not allocate
   return is_in_c_library(call) ? 0 : backtrace_pcinfo(state, call, visit_frame, ignore, &frame);
 }
 

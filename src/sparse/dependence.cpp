@@ -32,7 +32,7 @@ class Pass {
 
  private:
   Flags inputs_wanted(const ProgramBody& body, const Flags& outputs);
-  void mark(const ProgramBody& body, const Equation& e, std::vector<bool>& wanted);
+  void mark(const Equation& e, std::vector<bool>& wanted);
   Flags state_wanted(const Turns& turns, Flags state);
   std::vector<bool> variables_wanted(const ProgramBody& body, const Flags& outputs);
 
@@ -51,7 +51,7 @@ std::vector<bool> Pass::variables_wanted(const ProgramBody& body, const Flags& o
   std::vector<bool> wanted(body.types.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i]) wanted[at(body.outputs[i])] = true;
-  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) mark(body, *e, wanted);
+  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) mark(*e, wanted);
   return wanted;
 }
 
@@ -83,7 +83,7 @@ Flags Pass::state_wanted(const Turns& turns, Flags state) {
   return state;
 }
 
-void Pass::mark(const ProgramBody& body, const Equation& e, std::vector<bool>& wanted) {
+void Pass::mark(const Equation& e, std::vector<bool>& wanted) {
   const Rules& rules = *e.rules;
   Flags outputs;
   for (const Variable v : e.outputs) outputs.push_back(wanted[at(v)]);

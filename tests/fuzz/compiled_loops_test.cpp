@@ -228,9 +228,9 @@ Lists transformed(const Loop& loop) {
   }
   if (loop.examples == 0) return of_one;
   const rc::Dim captured = loop.maps_captured ? rc::Dim(0) : rc::Dim(rc::none);
-  return rc::vmap(of_one,
-                  {.in_dims = {rc::Dims(std::vector<rc::Dims>{rc::Dim(0), rc::Dim(0), captured, rc::Dim(rc::none)})},
-                   .randomness = rc::Randomness::different});
+  const std::vector<rc::Dims> parts{rc::Dim(0), rc::Dim(0), captured, rc::Dim(rc::none)};
+  const rc::Dims of_one_argument(std::vector<rc::Dims>{rc::Dims(parts)});
+  return rc::vmap(of_one, {.in_dims = of_one_argument, .randomness = rc::Randomness::different});
 }
 
 List inputs(const Loop& loop, Dice& dice) {

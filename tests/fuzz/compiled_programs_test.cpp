@@ -111,7 +111,8 @@ Lists transformed(const Trial& trial) {
     std::vector<rc::Dims> dims;
     const std::size_t inputs = program.arguments.size() + (takes_cotangents(trial.around) ? program.results.size() : 0);
     for (std::size_t i = 0; i < inputs; ++i) dims.emplace_back(has(trial.mapped, i) ? rc::Dim(0) : rc::Dim(rc::none));
-    return Lists(rc::vmap(f, {.in_dims = {rc::Dims(dims)}, .randomness = trial.randomness}));
+    const rc::Dims of_one_argument(std::vector<rc::Dims>{rc::Dims(dims)});
+    return Lists(rc::vmap(f, {.in_dims = of_one_argument, .randomness = trial.randomness}));
   };
   switch (trial.around) {
     case Around::nothing: return [program](const List& x) { return program.run(x); };

@@ -17,7 +17,8 @@ List cotangents(const Function& f, const List& x, const List& ct) {
 
 List mapped(const Function& f, const List& x, const Mapped& in_dims, Dim out_dim) {
   const ricci::Dims list(std::vector<ricci::Dims>(in_dims.begin(), in_dims.end()));
-  return ricci::vmap(f, {.in_dims = {list}, .out_dims = out_dim})(x);
+  const ricci::Dims of_one_argument(std::vector<ricci::Dims>{list});
+  return ricci::vmap(f, {.in_dims = of_one_argument, .out_dims = out_dim})(x);
 }
 
 Function pushforward(Function f) {

@@ -47,7 +47,8 @@ void expect_same(const F& found, const G& wanted, const Tensor& a, const Tensor&
   const auto size_of = [](const auto& f) {
     return [&](const Tensor& a, const Tensor& b) { return sin(f(a, b)).sum(); };
   };
-  const auto ours = size_of(found), theirs = size_of(wanted);
+  const auto ours = size_of(found);
+  const auto theirs = size_of(wanted);
   expect_close(found(a, b), wanted(a, b), 1e-12);
   const auto [of_a, of_b] = rc::grad<0, 1>(ours)(a, b);
   const auto [wanted_of_a, wanted_of_b] = rc::grad<0, 1>(theirs)(a, b);

@@ -175,7 +175,8 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
   };
   const auto value_inside = [](const auto& g) { return [=](Tensor x) { return rc::vjp(g, x).first; }; };
   const auto check = [&](const auto& g, double once, double inside) {
-    const auto first = rc::grad(g), second = rc::grad(value_inside(g));
+    const auto first = rc::grad(g);
+    const auto second = rc::grad(value_inside(g));
     expect_values(first(number(1)), {once});
     expect_values(second(number(1)), {inside});
     expect_values(rc::trace(first)(number(1))({number(2)})[0], {once});

@@ -166,7 +166,8 @@ std::int64_t numbers_of(const F& derivative, const Tensor& x) {
   const auto values = [&](const Tensor& at) { return derivative(at).values; };
   rc::Program program = rc::trace(values)(x).simplified();
   if (const auto& symbols = program.body().symbols)
-    program = program.in_call(std::make_shared<const rc::CallSizes>(symbols, std::vector<rc::Size>{x.numel()}));
+    program = program.in_call(
+        std::make_shared<const rc::CallSizes>(symbols, std::vector<rc::Size>{rc::Size(x.numel())}));
   std::int64_t numbers = 0;
   for (const rc::Equation& e : program.body().equations)
     for (const rc::Variable v : e.outputs)
@@ -393,7 +394,8 @@ TEST(SparseDerivatives, RefuseArgumentsOfOtherSizes) {
 class RandomFunction {
  public:
   explicit RandomFunction(unsigned seed) {
-    std::mt19937 random(seed);
+    std::mt19937 numbers(seed);
+    const auto random = [&numbers] { return static_cast<unsigned>(numbers()); };
     for (unsigned k = 2 + random() % 5; k > 0; --k) steps_.push_back({random() % kinds, random(), random() % 64});
   }
   Tensor operator()(const Tensor& x) const {
