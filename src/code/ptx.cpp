@@ -65,8 +65,7 @@ std::string link_libdevice(llvm::Module& module, const std::string& function) {
 }
 
 /// Moves each function that is called at one place into its caller. The caller then needs no memory for the lists of
-/// arrays that it passed. Long code stays cut into functions: joined it would be one long block, which takes LLVM
-/// minutes.
+/// arrays that it passed. Long code stays cut into functions: LLVM takes minutes for one long block.
 void join_functions(llvm::Module& module) {
   constexpr unsigned few = 4000;
   if (module.getInstructionCount() > few) return;

@@ -35,8 +35,8 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
 /// that have one. Outputs: the cotangents of the active inputs, zeros if need be.
 Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangents);
 
-/// `f` as it is seen inside reverse mode: where it calls a function with rules of its own, what these compute as the
-/// value. Inputs and outputs: those of `f`.
+/// `f` as reverse mode sees it. Example: `f` calls a custom_vjp, whose forward rule computes the value. Then the result
+/// has the equations of the forward rule in place of the call. Inputs and outputs: those of `f`.
 Closure seen_inside_reverse(const Program& f);
 
 /// What a backward program reads of the forward one: an input of the old program, or something that is kept.

@@ -95,8 +95,8 @@ dnnl::primitive_attr caller_keeps_scratch() {
   return attributes;
 }
 
-/// What oneDNN prepares for a convolution. `kind` is that of the forward one, whose description those of the ways back
-/// take as `forward`. oneDNN 3 is told everything in one go.
+/// The description from which oneDNN makes a convolution. The forward convolution has a `kind`. The two gradients have
+/// none; they take the description of the forward convolution as `forward`. oneDNN 3 is told all in one call.
 template <class Convolution, class... Kind, class... Forward>
 typename Convolution::primitive_desc describe(const ConvolutionGeometry& g, std::tuple<Kind...> kind,
                                               const Forward&... forward) {

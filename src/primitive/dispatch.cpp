@@ -512,10 +512,9 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
-/// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
-/// transform inside a recording, or has no operands: what it gives may be drawn. One that says that it draws or acts
-/// besides is, where transforms run inside the recording and it takes none of their values. So it draws for their
-/// examples, and as the function would.
+/// Whether `call` runs in place of an equation. An operation without rules is inlined in three cases. It takes a value
+/// of a transform inside a recording. Or it has no operands: its result may be drawn. Or it says that it draws or acts,
+/// transforms run inside the recording, and it takes none of their values: the draws are then those of their examples.
 /// Requires: one of the values is recorded, or there are no values.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Rules& rules = *op.rules;

@@ -32,7 +32,8 @@ bool joins_along_axis() {
   return Facts<JoinedAlong>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).axis; });
 }
 
-/// Of an operation that copies one of its operands. A copy that is locally constant cuts derivatives, as `detach` does.
+/// An operation states this if its result is a copy of one operand. A locally constant copy, such as that of `detach`,
+/// has no derivative.
 struct Copied {
   std::size_t operand = 0;
   /// The first operand says which rows take part. Copies of the first of these stand in the place of the others, so
