@@ -11,6 +11,7 @@
 #include "primitive/derive.h"
 #include "primitive/origin.h"
 #include "primitive/promotion.h"
+#include "primitive/writing.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -183,8 +184,8 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
     const Type& type = inputs[i]->type;
     const bool mapped = inputs[i]->level == level;
     ValueRef value = mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i];
-    const bool cast = operands.promoted(static_cast<int>(i)) && !type.weak && type.dtype != operands.dtype;
-    const bool pad = mapped && type.rank() < rank;
+    const bool pad = mapped && type.rank() < rank;  // which makes a tensor of a number
+    const bool cast = operands.promoted(static_cast<int>(i)) && (!type.weak || pad) && type.dtype != operands.dtype;
     if (cast || pad) {
       Tensor t = wrap(std::move(value));
       if (cast) t = to(t, operands.dtype);
@@ -192,6 +193,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
         Shape shape = type_of(t).shape;
         for (int k = type.rank(); k < rank; ++k) shape.insert(1, 1);
         t = reshape(t, shape);
+        if (operands.result.weak) t = to_type(t, operands.dtype, true);
       }
       value = read(t, op.rules->name);
     }

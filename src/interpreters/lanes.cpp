@@ -10,6 +10,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
 #include "primitive/derive.h"
+#include "primitive/writing.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -117,17 +118,25 @@ Tensor rows_for(const BatchInterpreter& batch, const ValueRef& value, const Lane
   return repeated(wrap(value), batch.count(lanes));
 }
 
+/// A number for each of the lanes is a number.
+ValueRef batched_like(const Type& type, const BatchInterpreter& batch, const Tensor& rows, const LaneSetRef& lanes,
+                      const char* op) {
+  return new_node<Batched>(batch.level, read(to_type(rows, type.dtype, type.weak), op), lanes);
+}
+
 /// A value with rows for the lanes of `from`, with those of `to`: zero where it has none.
 ValueRef with_rows_of(const BatchInterpreter& batch, const LaneSetRef& to, const LaneSetRef& from, Tensor value,
                       const char* op) {
-  if (!from || is_part_of(to, from)) {
-    const Tensor rows = to->parted_from == id_of(from) ? to->rows : tensor(rows_among(batch, to, from));
-    return new_node<Batched>(batch.level, read(index_select(value, 0, rows), op), to);
-  }
+  const Type type = type_of(value);
+  const auto selected = [&](const Tensor& rows) {
+    return batched_like(type, batch, index_select(value, 0, rows), to, op);
+  };
+  if (!from || is_part_of(to, from))
+    return selected(to->parted_from == id_of(from) ? to->rows : tensor(rows_among(batch, to, from)));
   Shape one = value.shape();
   one[0] = 1;
-  value = cat(std::vector{value, zeros(one, TensorOptions{.dtype = value.dtype()})}, 0);
-  return new_node<Batched>(batch.level, read(index_select(value, 0, tensor(rows_among(batch, to, from))), op), to);
+  value = cat(std::vector{value, zeros(one, TensorOptions{.dtype = type.dtype})}, 0);
+  return selected(tensor(rows_among(batch, to, from)));
 }
 
 ValueRef move_rows(const BatchInterpreter& batch, const MoveLanes& op, const ValueRef& value) {
@@ -164,7 +173,8 @@ ValueRef join_running(const BatchInterpreter& batch, const JoinLanes& op, std::s
   }
   assert(!parts.empty());
   const std::shared_ptr<const LaneParts> running = make_parts(batch, united(parts), parts);
-  return new_node<Batched>(batch.level, read(index_select(cat(rows, 0), 0, running->order), op.name), running->whole);
+  const Tensor joined = index_select(cat(rows, 0), 0, running->order);
+  return batched_like(values[0]->type, batch, joined, running->whole, op.name);
 }
 
 ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
@@ -177,7 +187,7 @@ ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span
     rows.push_back(rows_for(batch, values[i], all.parts[i]));
   }
   const Tensor joined = index_select(cat(rows, 0), 0, all.order);
-  return new_node<Batched>(batch.level, read(joined, op.name), all.whole);
+  return batched_like(values[0]->type, batch, joined, all.whole, op.name);
 }
 
 }  // namespace

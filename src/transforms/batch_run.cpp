@@ -321,7 +321,8 @@ Collected BatchRun::State::collect(const Tensor& leaf) const {
   const bool is_callers = birth_of(*root_of(leaf.cell())) < interpreter->level;
   const bool is_all_of_it = value.get() == live(value_of(leaf), "vmap").get();
   const AtLevel outside(interpreter->parent);
-  if (value->level == interpreter->level) return {wrap(static_cast<const Batched&>(*value).value), true};
+  if (value->level == interpreter->level)  // a number per example is a tensor
+    return {to(wrap(static_cast<const Batched&>(*value).value), value->type.dtype), true};
   return {is_callers && is_all_of_it ? leaf : wrap(with_own_elements(value)), false, is_callers};
 }
 

@@ -236,4 +236,68 @@ TEST(PureFunctions, ThatWriteToANumberLeaveItOne) {
   EXPECT_EQ(seen.item<int>(), 3);
 }
 
+/// Under vmap, the number is one for each example.
+TEST(PureFunctions, ThatWriteAnExampleIntoANumberLeaveItOne) {
+  using Writing = std::function<void(const Tensor& number, const Tensor& x)>;
+  const std::vector<Writing> writes = {[](const Tensor& n, const Tensor& x) { n.mul_(x.sum()); },
+                                       [](const Tensor& n, const Tensor& x) { n.fill_(x.sum()); },
+                                       [](const Tensor& n, const Tensor& x) { n.copy_(x.sum().to(rc::float64)); },
+                                       [](const Tensor& n, const Tensor& x) { n.reshape({1}).mul_(x.sum()); },
+                                       [](const Tensor& n, const Tensor& x) { n.mul_(x.sum()).square_(); }};
+  const auto in_a_branch = [](const Tensor& n, const Tensor& x) {
+    return rc::cond(x.sum() > 3, [&](const Tensor& y) { return y * n; }, [&](const Tensor& y) { return n * -y; }, x);
+  };
+  const auto from_a_branch = [](const Tensor& n, const Tensor& x) {
+    return x * rc::cond(x.sum() > 3, [&] { return n; }, [&] { return n + 1; });
+  };
+  const auto in_a_loop = [](const Tensor& n, const Tensor& x) {
+    const auto goes_on = [](const Tensor& y) { return y.abs().sum() < 20; };
+    return rc::while_loop(goes_on, [&](const Tensor& y) { return y * 2 + n * 0; }, x);
+  };
+  const auto with_one_of_a_map_around = [](const Tensor& n, const Tensor& x) {
+    const auto inside = [&](const Tensor& y) {
+      const Tensor own = 3.;
+      own.mul_(y);
+      return own * n * rc::ones({2}, rc::float16) * x.sum();
+    };
+    return rc::vmap(inside)(x);
+  };
+  const std::vector<std::function<Tensor(const Tensor&, const Tensor&)>> uses = {
+      [](const Tensor& n, const Tensor& x) { return x * n; },
+      [](const Tensor& n, const Tensor& x) { return n * n * x; },
+      [](const Tensor& n, const Tensor& x) { return rc::where(x > 1, n, x); },
+      [](const Tensor& n, const Tensor& x) { return rc::where(x > 1, n, n * 2) * x.to(rc::float16); },
+      in_a_branch,
+      from_a_branch,
+      in_a_loop,
+      with_one_of_a_map_around,
+      [](const Tensor& n, const Tensor& x) { return x.sum() * n; }};
+  const Tensor rows = rc::tensor({{1., 2., 3.}, {0.5, 1., -2.}});
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+      SCOPED_TRACE("write " + std::to_string(i) + ", use " + std::to_string(k));
+      const auto f = [write = writes[i], use = uses[k]](const Tensor& x) {
+        const Tensor n = 2.;
+        write(n, x);
+        return use(n, x);
+      };
+      const Tensor alone = f(rows[1]);
+      for (const std::int64_t chunk : {1, 2}) {
+        const Tensor mapped = rc::vmap(f, {.chunk_size = chunk})(rows);
+        EXPECT_EQ(mapped.dtype(), alone.dtype());
+        EXPECT_TRUE(rc::allclose(mapped[1], alone));
+      }
+      EXPECT_EQ(rc::compile(rc::vmap(f))(rows).dtype(), alone.dtype());
+      EXPECT_EQ(rc::vmap(rc::compile(f))(rows).dtype(), alone.dtype());
+      const auto summed = [f](const Tensor& x) { return f(x).sum(); };
+      EXPECT_EQ(rc::vmap(rc::grad(summed))(rows).dtype(), rc::float32);
+    }
+  const auto given_back = [](const Tensor& x) {
+    const Tensor n = 2.;
+    n.mul_(x.sum());
+    return n;
+  };
+  EXPECT_EQ((rc::vmap(given_back)(rows) * rc::ones({2})).dtype(), rc::float64);  // the result is no number
+}
+
 }  // namespace
