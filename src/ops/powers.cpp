@@ -49,15 +49,26 @@ std::complex<F> by_products(std::complex<F> x, int n) {
   return scalar::pow(x, std::complex<F>(static_cast<F>(n)));
 }
 
+/// x^0, which is 1 for every x.
+template <class T>
+T zeroth_power(T x) {
+  return scalar::pow(x, T(0));
+}
+template <class F>
+std::complex<F> zeroth_power(std::complex<F>) {
+  return F(1);
+}
+
 template <class T>
 T power_by(T x, double exponent) {
+  if (exponent == 0) return zeroth_power(x);
   if (exponent == 1) return x;
   if (exponent == 2) return scalar::square(x);
   if (exponent == 3) return static_cast<T>(x * x * x);
   if (exponent == 0.5) return scalar::sqrt(x);
   if (exponent == -1) return scalar::reciprocal(x);
   if (exponent == -2) return scalar::square(scalar::reciprocal(x));
-  if (exponent != 0 && takes_products(exponent)) return by_products(x, static_cast<int>(exponent));
+  if (takes_products(exponent)) return by_products(x, static_cast<int>(exponent));
   return scalar::pow(x, T(exponent));
 }
 

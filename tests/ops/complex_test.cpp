@@ -91,4 +91,31 @@ TEST(Complex, PowersByATensorHaveTheBitsOfPowersByANumber) {
     }
 }
 
+/// As of real numbers, and in PyTorch.
+TEST(Complex, ZeroToThePowerZeroIsOneAndHasNoSlope) {
+  using Power = std::function<Tensor(const Tensor&, const Tensor&)>;
+  const std::vector<Power> powers = {
+      [](const Tensor& base, const Tensor& exponent) { return rc::pow(base, exponent); },
+      [](const Tensor& base, const Tensor&) { return rc::pow(base, 0); },
+      [](const Tensor&, const Tensor& exponent) { return rc::pow(0, exponent); },
+      [](const Tensor& base, const Tensor& exponent) { return base.clone().pow_(exponent); },
+      [](const Tensor& base, const Tensor& exponent) { return rc::pow(base, rc::real(exponent)); },
+      [](const Tensor& base, const Tensor& exponent) { return rc::pow(rc::real(base), exponent); }};
+  for (const rc::DType dtype : {rc::complex64, rc::complex128})
+    for (const Power& power : powers) {
+      const Tensor zero = rc::zeros({3}, dtype), one = rc::ones({3}, dtype);
+      EXPECT_TRUE(rc::equal(power(zero, zero), one));
+      EXPECT_TRUE(rc::equal(rc::compile(power)(zero, zero), one));
+      EXPECT_TRUE(rc::equal(rc::vmap(power)(zero, zero), one));
+      const auto summed = [power](const Tensor& base, const Tensor& exponent) {
+        return rc::real(power(base, exponent)).sum();
+      };
+      EXPECT_TRUE(rc::equal(rc::grad<0>(summed)(zero, zero), zero));
+      EXPECT_TRUE(rc::equal(rc::grad<1>(summed)(zero, zero), zero));
+      EXPECT_TRUE(rc::equal(rc::compile(rc::grad<0>(summed))(zero, zero), zero));
+      EXPECT_TRUE(rc::equal(rc::compile(rc::grad<1>(summed))(zero, zero), zero));
+      EXPECT_TRUE(rc::equal(rc::jvp(power, std::tuple{zero, zero}, std::tuple{one, one}).second, zero));
+    }
+}
+
 }  // namespace
