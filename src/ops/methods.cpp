@@ -124,7 +124,11 @@ Tensor Tensor::clone() const { return ops::clone(*this); }
 Tensor Tensor::contiguous() const { return ops::contiguous(*this); }
 Tensor Tensor::detach() const { return ops::detach(*this); }
 Tensor Tensor::to(DType dtype) const { return ops::to(*this, dtype); }
-Tensor Tensor::type_as(const Tensor& other) const { return ops::to(*this, other.dtype()); }
+Tensor Tensor::type_as(const Tensor& other) const {
+  require_defined("type_as", *this, 0);
+  require_defined("type_as", other, 1);
+  return ops::to(*this, other.dtype());
+}
 
 // ── elementwise ──
 

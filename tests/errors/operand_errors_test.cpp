@@ -49,6 +49,11 @@ TEST(OperandErrors, OfViews) {
       "split: the sizes do not add up to axis 0 of f64[5]");
 }
 
+TEST(OperandErrors, OfTypeAs) {
+  expect_inside<rc::ValueError>(
+      {3}, [](Tensor x) { x.type_as(Tensor()); }, "type_as: operand 1 is an undefined Tensor; give it a value first");
+}
+
 TEST(OperandErrors, OfRearranging) {
   expect_inside<rc::ValueError>(
       {3}, [](Tensor x) { rc::pad(x, {-2, -2}); }, "pad: the widths cut more than axis 0 of f64[3] has");
