@@ -440,7 +440,9 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
     if (recorder.variable(making.inputs[i]) == before) continue;
     const auto& writes = recorder.interpreter().first_writes();
     const auto first = writes.find(before);
-    made.written.push_back({i, first == writes.end() ? RecordInterpreter::FirstWrite{"compile", {}} : first->second});
+    made.written.push_back({i, first == writes.end()
+                                   ? RecordInterpreter::FirstWrite{"compile", type_of(making.inputs[i]), {}}
+                                   : first->second});
     recorder.output(making.inputs[i]);
   }
   making.inputs.clear();
@@ -523,7 +525,9 @@ void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
     if (s.recording->defined[i]) *result.leaves[i] = *next++;
   for (const auto& [leaf, as] : s.recording->written) {
     const RunsEquation runs(as.origin, sizes_of_run(s.sizes.get()));
-    assign_into(*arguments.leaves[leaf], *next++, as.name.c_str());
+    Type target = as.target;
+    for (Size& size : target.shape) size = runs.size_of(size);
+    assign_whole(*arguments.leaves[leaf], *next++, as.name.c_str(), target);
   }
 }
 

@@ -359,8 +359,8 @@ SmallVector<ExamplesOfCall, 2> examples_of_call(Level level) {
 }
 
 [[maybe_unused]] const bool notes_writes = [] {
-  note_recorded_write = [](Interpreter& recording, const Cell& root, const char* name) {
-    static_cast<RecordInterpreter&>(recording).note_write(root, name);
+  note_recorded_write = [](Interpreter& recording, const Cell& root, const Type& target, const char* name) {
+    static_cast<RecordInterpreter&>(recording).note_write(root, target, name);
   };
   return true;
 }();
@@ -374,12 +374,12 @@ OwnedParameters parameters_to_write(Op op) {
 }  // namespace
 
 /// An input that was written to has another variable.
-void RecordInterpreter::note_write(const Cell& root, const char* name) {
+void RecordInterpreter::note_write(const Cell& root, const Type& target, const char* name) {
   const Value* const recorded = root.value ? part_at(*root.value, level) : nullptr;
   if (what_ == Records::tangents || !recorded) return;
   const Variable variable = static_cast<const Recorded&>(*recorded).variable;
   if (std::ranges::find(body->inputs, variable) == body->inputs.end() || first_writes_.contains(variable)) return;
-  first_writes_.emplace(variable, FirstWrite{name, origins_.now(true, examples_of_call(level))});
+  first_writes_.emplace(variable, FirstWrite{name, target, origins_.now(true, examples_of_call(level))});
 }
 
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {

@@ -98,11 +98,12 @@ class RecordInterpreter final : public Interpreter {
   /// The first write to an input: what errors of it name, which come only where the program runs.
   struct FirstWrite {
     std::string name;
+    Type target;  // the input, or the part of it that is written to
     OriginRef origin;
   };
   /// By the variable of the input.
   const std::map<Variable, FirstWrite>& first_writes() const { return first_writes_; }
-  void note_write(const Cell& root, const char* name);
+  void note_write(const Cell& root, const Type& target, const char* name);
 
   /// The first axes of the variable hold the examples of these levels of vmap, outermost first.
   void note_vmaps(Variable variable, const SmallVector<Level, 2>& levels);
@@ -123,9 +124,9 @@ class RecordInterpreter final : public Interpreter {
     ProgramBody body;
     std::map<NumberBits, Variable> numbers;
     std::unordered_map<const void*, Captured> captured;  // by cell, or by value where no cell holds it
-    std::unordered_map<Variable, ValueRef> known;      // what the host has looked at, and what stands behind it
-    std::unordered_set<Variable> expected;             // to be in each run what the host has seen
-    std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
+    std::unordered_map<Variable, ValueRef> known;        // what the host has looked at, and what stands behind it
+    std::unordered_set<Variable> expected;               // to be in each run what the host has seen
+    std::unordered_map<Variable, ValueRef> constants;    // by variable, what no_grad leaves of it
     SharedRecording threads;
   };
   const std::shared_ptr<Writing> writing_;

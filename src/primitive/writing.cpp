@@ -172,7 +172,7 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
     }
     if (i.kind == ValueKind::batched && has_level(value, i.level))
       raise<TransformError>(start + " holds one value for all examples of " + transform_text(&i) +
-                            ", but the new value " + to_string(value.type) +
+                            ", but the new value " + to_string(target_type) +
                             " has one per example; use the "
                             "out-of-place operation, map the target, or create it inside the mapped function");
     if (i.narrows())
@@ -182,7 +182,7 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
     if (i.kind == ValueKind::recorded && i.sees_everything())
       raise<NotImplementedError>(start + " was captured from outside " + transform_text(&i) +
                                  "; a recorded function writes only to its arguments and to what it creates: pass it "
-                                 "as an argument, or return the new value");
+                                 "as an argument, of a loop as a part of the state, or return the new value");
   });
 }
 
@@ -356,18 +356,27 @@ const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value
   return found;
 }
 
-void (*note_recorded_write)(Interpreter& recording, const Cell& root, const char* name) = nullptr;
+void (*note_recorded_write)(Interpreter& recording, const Cell& root, const Type& target, const char* name) = nullptr;
 
-void check_write(const Tensor& target, const ValueRef& value, const char* name) {
+namespace {
+
+/// `named`: the type that errors call the target by.
+void check_write(const Tensor& target, const ValueRef& value, const char* name, const Type& named) {
   require_not_set_aside(*value_of(target), name);
-  const Type type = value_of(target)->type;
-  check_levels(target.cell(), *value, type, name);
-  check_not_expanded(target.cell(), type, name);
-  check_lent(target.cell(), *value, type, name);
+  check_levels(target.cell(), *value, named, name);
+  check_not_expanded(target.cell(), named, name);
+  check_lent(target.cell(), *value, named, name);
   if (this_thread.recordings_of_programs == 0) return;
   const Cell& root = *callers_root(target.cell());
   for (Interpreter* i = this_thread.innermost; i; i = i->parent)
-    if (i->kind == ValueKind::recorded) note_recorded_write(*i, root, name);
+    if (i->kind == ValueKind::recorded) note_recorded_write(*i, root, named, name);
+}
+
+}  // namespace
+
+void check_write(const Tensor& target, const ValueRef& value, const char* name) {
+  const Type type = value_of(target)->type;
+  check_write(target, value, name, type);
 }
 
 Tensor applied_in_place(Op op, const Tensors& operands) {
@@ -568,19 +577,28 @@ void assign(Cell* cell, ValueRef value, GivenAway* given = nullptr) {
   make(changes, given);
 }
 
+/// `named`: the type that errors call the target by; null: its own.
+void assign_as(const Tensor& target, const Tensor& source, const char* name, const Type* named) {
+  if (target.is_same(source) && !loses_derivative(source, name)) return;
+  if (!this_thread.innermost && copy_directly(target, source, name)) return;
+  const Type have = value_of(target)->type;
+  ValueRef value = read_to_write(conform(source, have, name), name);
+  check_write(target, value, name, named ? *named : have);
+  const Called as(name);
+  assign(target.cell(), std::move(value));
+  write_to_lender(target.cell());
+}
+
 }  // namespace
 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   require_defined(name, target, 0);
   require_defined(name, source, 1);
-  if (target.is_same(source) && !loses_derivative(source, name)) return;
-  if (!this_thread.innermost && copy_directly(target, source, name)) return;
-  const Type have = value_of(target)->type;
-  ValueRef value = read_to_write(conform(source, have, name), name);
-  check_write(target, value, name);
-  const Called as(name);
-  assign(target.cell(), std::move(value));
-  write_to_lender(target.cell());
+  assign_as(target, source, name, nullptr);
+}
+
+void assign_whole(const Tensor& target, const Tensor& source, const char* name, const Type& named) {
+  assign_as(target, source, name, &named);
 }
 
 struct SomeOverwritten::Given {

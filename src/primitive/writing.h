@@ -77,10 +77,13 @@ ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const Va
 /// Throws TransformError if `target` holds one value for what `value` has per example of a running vmap, or was
 /// captured by a function under differentiation. `name` is the writing operation.
 void check_write(const Tensor& target, const ValueRef& value, const char* name);
+/// As `assign_into`, with all that a program wrote to the target at once. Errors name its first write, to a target of
+/// the type `named`. Example: the program writes to a row of the target.
+void assign_whole(const Tensor& target, const Tensor& source, const char* name, const Type& named);
 
-/// Told of each write while a function is recorded, before it changes anything: the cell at the end of all links, and
-/// the name of the writing operation. What records sets it.
-extern void (*note_recorded_write)(Interpreter& recording, const Cell& root, const char* name);
+/// Told of each write while a function is recorded, before it changes anything: the cell at the end of all links, the
+/// type of the target and the name of the writing operation. What records sets it.
+extern void (*note_recorded_write)(Interpreter& recording, const Cell& root, const Type& target, const char* name);
 
 /// The innermost vmap of which `value` has a value per example and `target` one for all, so that it may not be written
 /// there; null if there is none.

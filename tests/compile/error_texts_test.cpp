@@ -355,6 +355,10 @@ TEST(ErrorTexts, OfWritesToArgumentsAreThoseOfTheFunction) {
                                     [](Tensor x, const Tensor& y) { return x.copy_(y); },
                                     [](Tensor x, const Tensor& y) { return x.sub_(y).sin_(); },
                                     [](Tensor x, const Tensor& y) {
+                                      x.slice(-1, 0, 7).mul_(y.slice(-1, 3, 10));
+                                      return x.add_(y);
+                                    },
+                                    [](Tensor x, const Tensor& y) {
                                       for (int i = 0; i < 2; ++i) x.clamp_(y, rc::none);
                                       return x;
                                     }};

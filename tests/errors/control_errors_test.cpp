@@ -27,6 +27,22 @@ TEST(BranchErrors, TreesThatDiffer) {
       std::string("cond: the branches return different trees: [*] and [*, *]; they must agree") + inside_vmap, {x});
 }
 
+TEST(LoopErrors, ARecordedBodyThatWritesToAnArgumentItCaptures) {
+  const auto f = [](Tensor x) {
+    const auto body = [x](Tensor, Tensor y) { return y + x.add_(1); };
+    return rc::fori_loop(0, 2, body, rc::zeros({}));
+  };
+  const Tensor alone = rc::ones({}), x = rc::ones({});
+  EXPECT_EQ(f(alone).item(), 5);
+  EXPECT_EQ(alone.item(), 3);
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::trace(f)(x); },
+      "add_: the target f32[] was captured from outside fori_loop; a recorded function writes only to its arguments "
+      "and to what it creates: pass it as an argument, of a loop as a part of the state, or return the new value\n"
+      "  inside fori_loop, inside trace{at}",
+      {x});
+}
+
 TEST(BranchErrors, TypesThatDiffer) {
   const Tensor x = doubles(two_signs);
   const auto f = [](Tensor a) {
@@ -61,9 +77,7 @@ TEST(BranchErrors, APredicateOfSeveralElements) {
 
 TEST(LoopErrors, AConditionOfFloats) {
   const Tensor x = doubles({3, 3});
-  const auto f = [](Tensor a) {
-    return rc::while_loop([](Tensor b) { return b; }, [](Tensor b) { return b - 1; }, a);
-  };
+  const auto f = [](Tensor a) { return rc::while_loop([](Tensor b) { return b; }, [](Tensor b) { return b - 1; }, a); };
   expect_error<rc::TypeError>(
       [&] { rc::vmap(f)(x); },
       std::string("while_loop: the condition is f64[]; it must be a bool, or an integer that is 0 at the end: compare, "
