@@ -6,7 +6,7 @@
 #   tools/processors.sh x86-64-v3:laws         a part: the tests of tests/laws, and the build that they need
 #   tools/processors.sh x86-64-v2:build        builds all, and runs nothing
 # Levels: native (build/release), x86-64-v3 (AVX2 and FMA, build/v3), x86-64-v2 (neither, build/v2), aarch64 (64-bit ARM
-# under qemu, build/aarch64; without a part, its laws). What stands behind -- goes to ctest: -- -R Compiled
+# under qemu, build/aarch64; without a part, its laws). What stands behind -- goes to ctest: -- -R registers
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
