@@ -28,6 +28,12 @@ inline bool takes_form(std::size_t place, std::size_t form, std::size_t forms) {
   return place == 0 || place % forms == form;
 }
 
+/// The place of the case behind that at `place`. Behind the first it depends on the operation: operations of two cases
+/// together try their second case in all forms.
+inline std::size_t next_place(const ricci::Rules& rules, std::size_t place) {
+  return place == 0 ? std::string_view(rules.name).size() : place + 1;
+}
+
 inline std::vector<Case> with_elements(std::vector<Case> cases) {
   std::erase_if(cases, [](const Case& c) {
     return std::ranges::any_of(c.inputs, [](const Tensor& x) { return x.numel() == 0; });
@@ -46,21 +52,20 @@ inline std::vector<Case> with_one_long_formula(std::vector<Case> cases) {
   return cases;
 }
 
-/// All cases, of long formulas one. Where registers are narrower than the library's, the one that the operation's name
-/// chooses: such code differs from the library's in the number of lanes, whatever the operation.
-inline std::vector<Case> cases_to_compile(const ricci::Rules& rules) {
-  std::vector<Case> all = with_one_long_formula(cases_of(rules));
-  if (!ricci::compiled::has_narrow_registers()) return all;
-  const std::vector<Case> some = with_elements(all);
-  return some.empty() ? all : std::vector<Case>{some[chosen_by_name(rules, some.size())]};
-}
-
 /// All cases, of long formulas one; of an elementwise operation without parameters, whose cases differ in shapes alone,
 /// the first and one that its name chooses.
 inline std::vector<Case> cases_of_few_shapes(const ricci::Rules& rules) {
   std::vector<Case> all = with_one_long_formula(cases_of(rules));
   if (rules.kind != ricci::Kind::elementwise || rules.parameters.size > 0 || all.size() < 2) return all;
   return {all[0], all[1 + chosen_by_name(rules, all.size() - 1)]};
+}
+
+/// Those. Where registers are narrower than the library's, the one of all that the operation's name chooses: such code
+/// differs from the library's in the number of lanes, whatever the operation.
+inline std::vector<Case> cases_to_compile(const ricci::Rules& rules) {
+  if (!ricci::compiled::has_narrow_registers()) return cases_of_few_shapes(rules);
+  const std::vector<Case> all = with_one_long_formula(cases_of(rules)), some = with_elements(all);
+  return some.empty() ? all : std::vector<Case>{some[chosen_by_name(rules, some.size())]};
 }
 
 /// For each type of elements: all cases of float64, and one of each other type, the next type the next case. Where

@@ -19,6 +19,9 @@ struct Operation {
   friend std::ostream& operator<<(std::ostream& out, const Operation& o) { return out << o.rules->name; }
 };
 
+/// Notes that the law at hand has been tried once more on an operation.
+void count_case(const ricci::Rules& rules);
+
 /// A suite of laws: `class Batching : public laws::Law {}; TEST_P(Batching, Vmap) { … }`.
 class Law : public testing::TestWithParam<Operation> {
  protected:
