@@ -72,9 +72,10 @@ struct VmapOptions {
 
 /// As out_dims: every Tensor of the result becomes an rc::Ragged, its first size free to differ between examples.
 struct ragged_t {
-  explicit constexpr ragged_t(int) {}  // no default: options without out_dims must not be RaggedOptions
-};
-inline constexpr ragged_t ragged{0};
+  struct Made {};
+  explicit constexpr ragged_t(Made) {}  // from nothing that users write: neither options without out_dims nor a
+};                                      // list of numbers may be RaggedOptions
+inline constexpr ragged_t ragged{ragged_t::Made{}};
 
 struct RaggedOptions {
   NamedOnly write_field_names = {};

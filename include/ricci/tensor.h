@@ -203,8 +203,14 @@ class Tensor {
   std::vector<Tensor> tensor_split(std::int64_t sections, std::int64_t dim) const;
   std::vector<Tensor> tensor_split(const Shape& indices) const;
   std::vector<Tensor> tensor_split(const Shape& indices, std::int64_t dim) const;
-  std::vector<Tensor> tensor_split(std::initializer_list<Size> indices) const;
-  std::vector<Tensor> tensor_split(std::initializer_list<Size> indices, std::int64_t dim) const;
+  template <std::convertible_to<Size> I = Size>  // {1} is a list, no number
+  std::vector<Tensor> tensor_split(std::initializer_list<I> indices) const {
+    return tensor_split(Shape(indices.begin(), indices.end()));
+  }
+  template <std::convertible_to<Size> I = Size>
+  std::vector<Tensor> tensor_split(std::initializer_list<I> indices, std::int64_t dim) const {
+    return tensor_split(Shape(indices.begin(), indices.end()), dim);
+  }
 
   // ── rearranged copies ──
   Tensor flip(const Axes& dims) const;

@@ -82,12 +82,6 @@ std::vector<Tensor> Tensor::tensor_split(const Shape& indices) const { return op
 std::vector<Tensor> Tensor::tensor_split(const Shape& indices, std::int64_t dim) const {
   return ops::tensor_split(*this, indices, dim);
 }
-std::vector<Tensor> Tensor::tensor_split(std::initializer_list<Size> indices) const {
-  return ops::tensor_split(*this, indices);
-}
-std::vector<Tensor> Tensor::tensor_split(std::initializer_list<Size> indices, std::int64_t dim) const {
-  return ops::tensor_split(*this, indices, dim);
-}
 
 // ── rearranged copies ──
 

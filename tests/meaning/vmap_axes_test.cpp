@@ -67,6 +67,11 @@ TEST(VmapAxes, ResultsMayHaveTheirOwnOutDims) {
   expect_close(z, (x * 2).transpose(0, 1));
 }
 
+TEST(VmapAxes, AListOfOneOutDimIsTheDimOfTheOnlyResult) {
+  const auto same = [](Tensor x) { return x; };
+  expect_close(rc::vmap(same, {.out_dims = {1}})(ramp({2, 3})), ramp({2, 3}).T());
+}
+
 TEST(VmapAxes, OneOutDimCoversAllResults) {
   const Tensor x = ramp({3, 2});
   const auto [y, z] = rc::vmap([](Tensor a) { return std::pair{a, a + 1}; }, {.out_dims = 1})(x);

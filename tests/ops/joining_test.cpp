@@ -177,4 +177,14 @@ TEST(TensorSplit, TakesIndicesFromTheBackAndBeyondTheEnd) {
   expect_values(base, {0, 1, 1, 1});
 }
 
+TEST(TensorSplit, AListOfOneIndexIsNoNumberOfSections) {
+  const Tensor x = rc::zeros({4, 4, 4});
+  const rc::Size size = 1;
+  for (const auto& parts : {rc::tensor_split(x, {1}), rc::tensor_split(x, {size}), rc::tensor_split(x, {1}, 1),
+                            x.tensor_split({1}), rc::hsplit(x, {1}), rc::vsplit(x, {1}), rc::dsplit(x, {1})})
+    EXPECT_EQ(parts.size(), 2U);
+  for (const auto& parts : {rc::tensor_split(x, {}), rc::tensor_split(x, 1), rc::hsplit(x, 1)})
+    EXPECT_EQ(parts.size(), 1U);
+}
+
 }  // namespace

@@ -163,6 +163,11 @@ TEST(RootFind, ALineSearchComesFromFarAway) {
   expect_values(searched.value, {0}, 1e-8);
 }
 
+Tensor square_minus_two(Tensor x) { return x * x - 2.0; }
+TEST(RootFind, TakesPlainFunctions) {
+  EXPECT_NEAR(solvers::root_find(square_minus_two, 1.0).value.item<double>(), std::sqrt(2.0), 1e-7);
+}
+
 TEST(RootFind, SaysWhyItEnded) {
   const auto status = [](const auto& f, double start, const solvers::RootFinder& solver) {
     const auto found = solvers::root_find(f, start, {.solver = solver, .max_steps = 30});

@@ -40,10 +40,22 @@ Tensor column_stack(const std::vector<Tensor>& tensors);  ///< along axis 1, vec
 /// size.
 std::vector<Tensor> hsplit(const Tensor& x, std::int64_t sections);
 std::vector<Tensor> hsplit(const Tensor& x, const Shape& indices);
+template <std::convertible_to<Size> I = Size>  // {1} is a list, no number
+std::vector<Tensor> hsplit(const Tensor& x, std::initializer_list<I> indices) {
+  return hsplit(x, Shape(indices.begin(), indices.end()));
+}
 std::vector<Tensor> vsplit(const Tensor& x, std::int64_t sections);
 std::vector<Tensor> vsplit(const Tensor& x, const Shape& indices);
+template <std::convertible_to<Size> I = Size>  // {1} is a list, no number
+std::vector<Tensor> vsplit(const Tensor& x, std::initializer_list<I> indices) {
+  return vsplit(x, Shape(indices.begin(), indices.end()));
+}
 std::vector<Tensor> dsplit(const Tensor& x, std::int64_t sections);
 std::vector<Tensor> dsplit(const Tensor& x, const Shape& indices);
+template <std::convertible_to<Size> I = Size>  // {1} is a list, no number
+std::vector<Tensor> dsplit(const Tensor& x, std::initializer_list<I> indices) {
+  return dsplit(x, Shape(indices.begin(), indices.end()));
+}
 
 // ── products ──
 

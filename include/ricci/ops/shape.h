@@ -85,11 +85,13 @@ std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections);
 std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::int64_t dim);
 std::vector<Tensor> tensor_split(const Tensor& x, const Shape& indices);
 std::vector<Tensor> tensor_split(const Tensor& x, const Shape& indices, std::int64_t dim);
-inline std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<Size> indices) {
-  return tensor_split(x, Shape(indices));  // {1} is a list, no number
+template <std::convertible_to<Size> I = Size>  // {1} is a list, no number
+std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<I> indices) {
+  return tensor_split(x, Shape(indices.begin(), indices.end()));
 }
-inline std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<Size> indices, std::int64_t dim) {
-  return tensor_split(x, Shape(indices), dim);
+template <std::convertible_to<Size> I = Size>
+std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<I> indices, std::int64_t dim) {
+  return tensor_split(x, Shape(indices.begin(), indices.end()), dim);
 }
 
 // ── joining and copying ──

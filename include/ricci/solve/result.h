@@ -67,9 +67,9 @@ function::tree_of_t<X> unknown_of(const char* name, const F& f, const X& initial
 /// `f` from a vector to a vector.
 template <class F, class X>
 VectorFunction of_vectors(const F& f, const Unravel<X>& unravel) {
-  return [f, unravel](const Tensor& vector) {
+  return [kept = std::decay_t<F>(f), unravel](const Tensor& vector) {  // a plain function as a pointer
     auto at = unravel(vector);
-    return ravel(call::invoke(f, at)).vector;
+    return ravel(call::invoke(kept, at)).vector;
   };
 }
 
