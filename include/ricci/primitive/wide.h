@@ -311,7 +311,7 @@ template <class E>
 RICCI_ALWAYS_INLINE Wide<E> packs_at(const E* from) {
   Wide<E> x;
   for (int i = 0; i < Wide<E>::parts; ++i)
-    std::memcpy(&x.part[i], reinterpret_cast<const std::byte*>(from) + i * pack_bytes, pack_bytes);
+    x.part[i] = load(reinterpret_cast<const std::byte*>(from) + i * pack_bytes, std::type_identity<Pack<E>>{});
   return x;
 }
 
@@ -374,8 +374,7 @@ RICCI_ALWAYS_INLINE Wide<A> spread(const T& x) {
 /// All lanes in order.
 template <class E>
 RICCI_ALWAYS_INLINE void store_wide(E* to, Wide<E> x) {
-  for (int i = 0; i < Wide<E>::parts; ++i)
-    std::memcpy(reinterpret_cast<std::byte*>(to) + i * pack_bytes, &x.part[i], pack_bytes);
+  for (int i = 0; i < Wide<E>::parts; ++i) store(reinterpret_cast<std::byte*>(to) + i * pack_bytes, x.part[i]);
 }
 template <class E>
 RICCI_ALWAYS_INLINE void store_wide(std::complex<E>* to, Wide<std::complex<E>> x) {
