@@ -80,6 +80,11 @@ constexpr bool is_floating(DType dtype) { return dtype >= DType::float16 && dtyp
 constexpr bool is_integral(DType dtype) { return dtype <= DType::int64; }  // boolean included
 constexpr bool is_differentiable(DType dtype) { return dtype >= DType::float16; }
 
+/// float16 and bfloat16 are computed in float32.
+constexpr DType computed_dtype(DType dtype) {
+  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
+}
+
 /// boolean 0, integers 1, floating 2, complex 3.
 constexpr int category(DType dtype) {
   if (dtype == DType::boolean) return 0;

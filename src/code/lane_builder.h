@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "compile/scalar_graph.h"
 #include "ricci/dtype.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 
-inline std::size_t at(std::int64_t n) { return static_cast<std::size_t>(n); }
-inline bool is_float(DType d) { return d == DType::float32 || d == DType::float64; }
 inline bool is_unsigned(DType d) { return d == DType::uint8 || d == DType::boolean; }
 
 class LaneBuilder : public llvm::IRBuilder<> {

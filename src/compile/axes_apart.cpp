@@ -10,11 +10,10 @@
 #include "primitive/interpreter.h"
 #include "program/structure.h"
 #include "ricci/error.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// With numbers for the symbols that are known.
 ProgramBody with_known_numbers(ProgramBody body, ExpandOptions options) {

@@ -6,11 +6,10 @@
 
 #include "compile/examples.h"
 #include "compile/switches.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// `bytes`: of what stands between the steps. Rows of a block are no power of two long: those would meet in the same
 /// lines of a cache.
@@ -33,7 +32,7 @@ std::shared_ptr<const CallSizes> with_examples(const CallSizes& call, int unknow
 
 }  // namespace
 
-std::optional<Blocks> blocks_of(const Program& program) {
+std::optional<ExampleBlocks> blocks_of(const Program& program) {
   const CallSizes* const call = program.call_sizes();
   const ProgramBody& body = program.body();
   if (!call || body.equations.size() < 2 || body.inputs.empty() || is_listed("RICCI_COMPILE_WITHOUT", "blocks"))
@@ -50,7 +49,7 @@ std::optional<Blocks> blocks_of(const Program& program) {
   if (count == 0) return {};
   const Examples examples(body, call->shared_table(), *unknown);
 
-  Blocks blocks{.examples = count, .of_block = count, .sizes = nullptr, .has_examples = {}};
+  ExampleBlocks blocks{.examples = count, .of_block = count, .sizes = nullptr, .has_examples = {}};
   for (const Variable v : body.inputs) {
     const Type& type = body.types[at(v)];
     blocks.has_examples.push_back(examples.has(type));

@@ -11,7 +11,7 @@
 
 namespace ricci::compiled {
 
-struct Blocks {
+struct ExampleBlocks {
   std::int64_t examples, of_block;         ///< how many
   std::shared_ptr<const CallSizes> sizes;  ///< of a call for one block
   std::vector<bool> has_examples;          ///< by input of the program: along the first axis; each result has them so
@@ -19,6 +19,6 @@ struct Blocks {
 
 /// None where examples may depend on each other, and where a cache holds all that stands between the steps.
 /// `program`: with kernels; its sizes are those of the call, of which some are symbols of the program.
-std::optional<Blocks> blocks_of(const Program& program);
+std::optional<ExampleBlocks> blocks_of(const Program& program);
 
 }  // namespace ricci::compiled

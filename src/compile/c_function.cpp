@@ -10,14 +10,13 @@
 #include <optional>
 
 #include "compile/c_words.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 namespace {
 
-using Kind = ScalarStep::Kind;
 using Binds = CText::Binds;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 /// Of a part of an element: complex numbers have two.
 std::int64_t part_bytes(DType d) { return static_cast<std::int64_t>(element_size(d)) / (is_complex(d) ? 2 : 1); }
 std::int64_t parts_of(DType d) { return is_complex(d) ? 2 : 1; }
@@ -31,17 +30,17 @@ struct Refused {
 };
 
 /// Places in an array: a number, and variables times numbers.
-struct Index {
+struct CIndex {
   std::int64_t number = 0;
   std::vector<std::pair<std::string, std::int64_t>> terms = {};
 
-  Index plus(std::int64_t n) const {
-    Index next = *this;
+  CIndex plus(std::int64_t n) const {
+    CIndex next = *this;
     next.number += n;
     return next;
   }
-  Index plus(const std::string& variable, std::int64_t times) const {
-    Index next = *this;
+  CIndex plus(const std::string& variable, std::int64_t times) const {
+    CIndex next = *this;
     if (times != 0) next.terms.emplace_back(variable, times);
     return next;
   }
@@ -60,7 +59,7 @@ struct Index {
 /// Elements from a place of an array on.
 struct CArray {
   std::string array;
-  Index from;
+  CIndex from;
   std::optional<std::size_t> constant = {};  // of the plan's, if it is one
 
   CArray moved(std::int64_t n) const { return {array, from.plus(n), constant}; }
@@ -163,7 +162,7 @@ class Writer {
   CArray elements(const Location& l, DType d) {
     const std::string type = type_in_c(d);
     if (l.offset % part_bytes(d) != 0) throw Refused{"elements of " + to_string(d) + " lie between places in memory"};
-    const Index from{l.offset / part_bytes(d)};
+    const CIndex from{l.offset / part_bytes(d)};
     switch (l.in) {
       case Location::In::argument: return parameter(l.number, type, from);
       case Location::In::result: return parameter(plan_.arguments + l.number, type, from);
@@ -174,7 +173,7 @@ class Writer {
       default: return in_workspace(l.offset, d);
     }
   }
-  CArray parameter(std::size_t i, const std::string& type, const Index& from) {
+  CArray parameter(std::size_t i, const std::string& type, const CIndex& from) {
     const Parameter& p = parameters_[i];
     if (p.element != type) throw Refused{"an array is read as another type"};
     return {p.name, plan_.open && p.has_examples ? from.plus("s", p.count) : from};
@@ -498,9 +497,9 @@ class Writer {
     for (const Input& input : program.inputs)
       if (at(input.place.tensor) == tensor) return input.dtype;
     for (const ScalarStep& step : program.graph.steps()) {
-      if (step.kind != Kind::load) continue;
+      if (step.kind != StepKind::load) continue;
       const ScalarStep& address = program.graph[step.from[0]];
-      if (address.kind == Kind::given && at(program.givens[address.payload].tensor) == tensor) return step.dtype;
+      if (address.kind == StepKind::given && at(program.givens[address.payload].tensor) == tensor) return step.dtype;
     }
     return std::nullopt;
   }
@@ -520,17 +519,18 @@ class Writer {
     const std::function<std::optional<CText>(Node)> leaf = [&](Node n) -> std::optional<CText> {
       const ScalarStep& step = graph[n];
       switch (step.kind) {
-        case Kind::number: return CWords::number(step.dtype, step.payload);
-        case Kind::lanes: return CText{std::to_string(s.lanes)};
-        case Kind::lane: return CText{lane};
-        case Kind::given: return CText{std::to_string(s.sizes[step.payload])};  // a size, or no lane that only fills
-        case Kind::input: {
+        case StepKind::number: return CWords::number(step.dtype, step.payload);
+        case StepKind::lanes: return CText{std::to_string(s.lanes)};
+        case StepKind::lane: return CText{lane};
+        case StepKind::given:
+          return CText{std::to_string(s.sizes[step.payload])};  // a size, or no lane that only fills
+        case StepKind::input: {
           const Input& input = program.inputs[step.payload];
           return value(element(in, input.place), input.dtype);
         }
-        case Kind::load: {
+        case StepKind::load: {
           const ScalarStep& address = graph[step.from[0]];
-          if (address.kind != Kind::given) throw Refused{"the address of a table is computed"};
+          if (address.kind != StepKind::given) throw Refused{"the address of a table is computed"};
           const CArray table = in[at(program.givens[address.payload].tensor)].moved(step.offset());
           const CText place = nodes.value(step.from[1], leaf);
           return value(table.moved(CWords::inside(place, Binds::primary), 1), step.dtype);
@@ -548,7 +548,7 @@ class Writer {
     for (const Stage& stage : plan.stages) {
       if (s.stands_in_place)  // a result may lie where an operand does
         for (const Node n : plan.program.graph.order(nodes_of(stage.once_outputs)))
-          if (graph[n].kind == Kind::input && !nodes.values.contains(n)) nodes.name(n, *leaf(n), statement);
+          if (graph[n].kind == StepKind::input && !nodes.values.contains(n)) nodes.name(n, *leaf(n), statement);
       nodes.compute(stage.once, plan.program.has_lanes, leaf, statement);
       std::ranges::for_each(stage.once_outputs, store);
       if (!stage.has_lane()) continue;

@@ -65,7 +65,6 @@ const char* name_in_libdevice(Word word, DType dtype) {
 
 namespace {
 
-bool is_float(DType d) { return d == DType::float32 || d == DType::float64; }
 bool is_single(DType d) { return d == DType::float32; }
 std::string of_type(const char* name, DType d) { return std::string(name) + (is_single(d) ? "f" : ""); }
 /// Of the same size, without a sign.

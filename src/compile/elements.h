@@ -5,10 +5,9 @@
 
 #include "compile/scalar_graph.h"
 #include "ricci/type.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
-
-inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// An element of a value: its node and its lane. The lane is -1 where one element serves all lanes, as a weight does.
 struct Element {

@@ -8,11 +8,10 @@
 #include "compile/expansion.h"
 #include "program/programs_run.h"
 #include "program/stand_alone.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Variables>
 Types types_of(const ProgramBody& body, const Variables& variables) {
@@ -117,10 +116,9 @@ bool Examples::are_apart_in(const Program& program) const {
 
 /// Whether lanes are examples in it, and none reads another one, or asks for its number.
 bool Examples::are_apart_in(const LaneProgram& program, const Types& operands, const Types& results) const {
-  using Kind = ScalarStep::Kind;
   const auto asks = [&](Node n) {
     const ScalarStep& s = program.graph[n];
-    return s.kind == Kind::lane || s.kind == Kind::lanes || s.kind == Kind::total;
+    return s.kind == StepKind::lane || s.kind == StepKind::lanes || s.kind == StepKind::total;
   };
   const auto is_check = [&](const Output& y) { return takes_all_ && y.place.tensor == std::ssize(results); };
   std::vector<Node> values;

@@ -30,10 +30,6 @@
 namespace ricci::compiled {
 namespace {
 
-using Kind = ScalarStep::Kind;
-
-DType computed_in(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype; }
-
 /// Memory of a contiguous tensor.
 struct Memory {
   Type type;
@@ -242,7 +238,7 @@ class Run {
       return;
     }
     const auto rule = Facts<ElementRule>::of(rules);
-    if (!rule && (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home))
+    if (!rule && (rules.kind == Kind::custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > most_nodes_)
       throw NotExpandable{"more than " + std::to_string(options_.most_steps) + " steps",
@@ -264,7 +260,7 @@ class Run {
     for (const Elements* x : operands) in.push_back(x->type);
     require_shapes(op, in, types_of_elements(results));
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
-    if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
+    if (rules.kind == Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
     else if (rules.is_view()) view(e, op, *operands[0], results[0]);
     else if (moved && (!rule || can_move(moved, operands))) move(e, op, moved, operands, results);
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
@@ -342,7 +338,6 @@ class Run {
         if (how_lies(y, {begin + i, step, length}) != Lies::one_for_all) return true;
     return false;
   }
-  static constexpr ricci::Kind Kind_custom = ricci::Kind::custom;
 
   /// The type rule holds for so many lanes too, and gives what the recording says: a slice may be longer than they are.
   /// Halves of the lanes, as an associative scan reads them, fit for some numbers of lanes alone.
@@ -372,7 +367,7 @@ class Run {
     const Operands promoted = operands_of(op.rules->name, *op.rules, {types.data(), types.size()});
     if (is_complex(promoted.dtype)) refuse("complex elements");
     const Formula formula = op.rules->formula(op.parameters);
-    const DType element = computed_in(promoted.dtype);
+    const DType element = computed_dtype(promoted.dtype);
     std::vector<Node> row(operands.size());
     std::vector<int> lanes(y.of.size(), uniform);
     std::vector<std::vector<Node>> columns;
@@ -694,7 +689,7 @@ class Run {
   };
   static ReducedAs reduced_as(Op op, const Accumulation& a, const Type& x, const Type& y) {
     if (a.join.steps[at(a.join.result)].is_mask) return {DType::boolean, false};
-    if (y.dtype != DType::int64) return {computed_in(y.dtype), false};
+    if (y.dtype != DType::int64) return {computed_dtype(y.dtype), false};
     if (!is_integral(x.dtype)) return {DType::int64, true};
     if (x.dtype == DType::boolean) return {DType::int64, false};
     std::vector<Memory> in, out;  // of one element, 2: counted, it is 1
@@ -858,7 +853,7 @@ class Run {
     }
     const ElementFormula all = op.rules->on_elements(op.parameters, shapes);
     require_few_steps(e, all.formula.steps.size() / at(depends_on_lanes(e.outputs[0]) ? lanes_ : 1));
-    const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_in(y.type.dtype);
+    const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_dtype(y.type.dtype);
     std::vector<Element> made;
     for (const Formula::Step& step : all.formula.steps) {
       if (step.kind == Formula::Kind::input) {
@@ -1083,7 +1078,7 @@ class TurnsInLanes {
       if (before.outputs.size() != to_.outputs.size() - first) refuse("a state that changes its type");
       for (std::size_t i = 0; i < before.outputs.size(); ++i) {
         const ScalarStep& s = to_.graph[before.outputs[i].node];
-        if (s.kind != Kind::input || !(before.outputs[i].place == to_.outputs[first + i].place) ||
+        if (s.kind != StepKind::input || !(before.outputs[i].place == to_.outputs[first + i].place) ||
             s.dtype != to_.graph[to_.outputs[first + i].node].dtype)
           refuse("a state that lies otherwise after a turn");
         all().state_of_output.push_back(static_cast<int>(s.payload));
@@ -1238,8 +1233,8 @@ std::string to_string(const LaneProgram& program) {
   std::vector<bool> is_read(program.inputs.size());
   for (const Node n : program.graph.order(nodes)) {
     const ScalarStep& s = program.graph[n];
-    if (s.kind == Kind::input) is_read[s.payload] = true;
-    if (s.kind == Kind::given)
+    if (s.kind == StepKind::input) is_read[s.payload] = true;
+    if (s.kind == StepKind::given)
       givens += "given" + std::to_string(s.payload) + " = " + text_of(program.givens[s.payload]);
   }
   for (std::size_t i = 0; i < program.inputs.size(); ++i)

@@ -80,7 +80,7 @@ Folded folded_here(const Program& program) {
 }
 
 /// What the programs of one plan share.
-struct Whole {
+struct SharedByPlan {
   PlannedFunction& planned;
   runs::Place where;
   bool calls_library;
@@ -114,7 +114,7 @@ class Planner {
  public:
   /// `during`: the step of the program around this one; none: there is none. `may_overwrite`: the arguments whose
   /// memory the steps may overwrite.
-  Planner(Whole& whole, Folded kernels, std::optional<std::size_t> during, const Flags& may_overwrite)
+  Planner(SharedByPlan& whole, Folded kernels, std::optional<std::size_t> during, const Flags& may_overwrite)
       : whole_(whole),
         program_(std::move(kernels.program)),
         during_(during),
@@ -1010,7 +1010,7 @@ class Planner {
     steps_.push_back({std::move(step)});
   }
 
-  Whole& whole_;
+  SharedByPlan& whole_;
   Program program_;
   std::optional<std::size_t> during_;
   std::vector<std::optional<Placed>> placed_;
@@ -1029,7 +1029,7 @@ PlannedFunction made_plan(const Folded& kernels, const std::string& name, const 
                                 .results = body.outputs.size(),
                                 .constants = {},
                                 .steps = {}}};
-  Whole whole{made, where, calls_library, target};
+  SharedByPlan whole{made, where, calls_library, target};
   std::vector<Placed> arguments;
   std::vector<Location> results;
   for (std::size_t i = 0; i < made.plan.arguments; ++i) {

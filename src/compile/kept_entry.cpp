@@ -8,11 +8,11 @@ namespace {
 
 constexpr std::string_view format = "Ricci code 1\n";
 
-class Writer {
+class EntryWriter {
  public:
   std::string bytes{format};
   template <class T>
-  Writer& add(T x) {
+  EntryWriter& add(T x) {
     bytes.append(reinterpret_cast<const char*>(&x), sizeof x);
     return *this;
   }
@@ -46,7 +46,7 @@ class Reader {
 }  // namespace
 
 std::string entry_of(const Image& image) {
-  Writer to;
+  EntryWriter to;
   to.add(image.code_bytes).add(image.holes.size()).add(image.functions.size());
   for (const auto& [callee, offset] : image.holes)
     to.add(callee.what).add(callee.word).add(callee.dtype).add(callee.kernel).add(callee.stage).add(offset);

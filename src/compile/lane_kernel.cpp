@@ -285,7 +285,7 @@ const Code& LaneKernel::careful_code() const {
 
 namespace {
 
-std::uint64_t value_of(const Given& given, std::span<const Strided> inputs, std::int64_t filled) {
+std::uint64_t given_value(const Given& given, std::span<const Strided> inputs, std::int64_t filled) {
   const auto of = [&]() -> const Strided& { return inputs[static_cast<std::size_t>(given.tensor)]; };
   switch (given.what) {
     case Given::What::address: return reinterpret_cast<std::uint64_t>(of().data);
@@ -311,7 +311,7 @@ struct Frame {
     for (std::size_t i = 0; i < outputs.size(); ++i) out.data()[i] = outputs[i].data;
     out.data()[outputs.size()] = &holds;
     for (std::size_t k = 0; k < plan.program.givens.size(); ++k)
-      if (plan.given[k] >= 0) slots.data()[plan.given[k]] = value_of(plan.program.givens[k], inputs, filled);
+      if (plan.given[k] >= 0) slots.data()[plan.given[k]] = given_value(plan.program.givens[k], inputs, filled);
   }
   void move(const LanePlan& plan, const LaneKernel::Positions& positions, std::int64_t by) {
     for (std::size_t i = 0; i < positions.in.size(); ++i)

@@ -24,11 +24,10 @@
 #include "program/programs_run.h"
 #include "program/stand_alone.h"
 #include "ricci/interruption.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
 
 /// A size of a result: `number + per_lane * lanes`.
 struct Extent {
@@ -226,7 +225,7 @@ struct LaneStep {
   }
 };
 
-[[maybe_unused]] const bool costs = counts_flops<LaneStep>();
+[[maybe_unused]] const bool lane_step_costs = counts_flops<LaneStep>();
 
 /// Whether the equation computes anything: by views and copies alone, no group is worth a kernel, unless all are taken.
 bool computes(const Equation& e, const ExpandOptions& options) {
@@ -251,8 +250,8 @@ bool is_pointwise(const LaneKernel& kernel, const std::vector<bool>& moves) {
   const auto serves_all = [](const Place& p) { return p.stride == 0; };
   const auto is_own = [](const Place& p) { return p.stride == 1 && p.base == 0 && p.per_lane_count == 0; };
   const auto knows_others = [](const ScalarStep& s) {
-    using Kind = ScalarStep::Kind;
-    return s.kind == Kind::total || s.kind == Kind::lane || s.kind == Kind::lanes || s.kind == Kind::given;
+    return s.kind == StepKind::total || s.kind == StepKind::lane || s.kind == StepKind::lanes ||
+           s.kind == StepKind::given;
   };
   return !program.turns && program.required.empty() && std::ranges::none_of(program.graph.steps(), knows_others) &&
          std::ranges::all_of(kernel.places_read(),

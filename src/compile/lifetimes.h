@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 
@@ -47,7 +48,6 @@ class Lifetimes {
   std::optional<std::size_t> replaced_by(std::size_t k) const;
 
  private:
-  static std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
   const Type& type(Variable v) const { return body_.types[at(v)]; }
   void follow_views();
   void find_last_uses(const Flags& may_overwrite, const std::function<MadeIn(const Equation& e)>& of_programs);

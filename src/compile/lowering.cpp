@@ -7,8 +7,6 @@
 namespace ricci::compiled {
 namespace {
 
-using Kind = ScalarStep::Kind;
-
 #if RICCI_PACK_FMA
 template <class E>
 Node formula_of(Word word, Node operand) {
@@ -26,7 +24,7 @@ Node formula_of(Word word, Node operand) {
 #endif
 
 bool is_lowered(const ScalarStep& s) {
-  if (s.kind != Kind::word || (s.dtype != DType::float32 && s.dtype != DType::float64)) return false;
+  if (s.kind != StepKind::word || (s.dtype != DType::float32 && s.dtype != DType::float64)) return false;
   switch (s.word) {
     case Word::sin:
     case Word::cos:

@@ -32,12 +32,11 @@
 #include "ricci/ops.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
+#include "tensor/at.h"
 #include "tensor/lent.h"
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // ── what the library computes ──
 
@@ -103,7 +102,8 @@ constexpr std::size_t most_steps = 1000;  // of a function: LLVM takes some mill
 class NativeFunction {
  public:
   /// `of_block`: the program for a block of examples, if it runs for one after the other, which takes no places.
-  NativeFunction(std::vector<Equation> places, Program program, const Program& of_block, std::optional<Blocks> blocks)
+  NativeFunction(std::vector<Equation> places, Program program, const Program& of_block,
+                 std::optional<ExampleBlocks> blocks)
       : places_(std::move(places)),
         program_(std::move(program)),
         result_types_(output_types(program_)),
@@ -193,7 +193,8 @@ class NativeFunction {
     return answer;
   }
   /// The last block may begin inside the one before it, so it runs when that is done.
-  int run_blocks(const Blocks& blocks, const Tensors& inputs, const Arguments& arguments, const Results& to) const {
+  int run_blocks(const ExampleBlocks& blocks, const Tensors& inputs, const Arguments& arguments,
+                 const Results& to) const {
     constexpr double likely_nanoseconds = 50'000;
     SmallVector<std::int64_t, 16> of_argument;  // bytes of an example
     SmallVector<std::int64_t, 8> of_result;
@@ -275,7 +276,7 @@ class NativeFunction {
   const std::vector<Equation> places_;  // of generators: taken before the code runs, once a call
   const Program program_;               // behind its inputs those places
   const Types result_types_;
-  const std::optional<Blocks> blocks_;
+  const std::optional<ExampleBlocks> blocks_;
   const PlannedFunction planned_;
   LoadedCode code_;
   PlanFunctionInCode run_ = nullptr;
@@ -321,7 +322,7 @@ bool may_throw(const Equation& e) {
 std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turns) {
   if (program.equations() > most_steps) return nullptr;
   ProgramBody rest = resolved(program).body();
-  const std::optional<Blocks> blocks = blocks_of(program);
+  const std::optional<ExampleBlocks> blocks = blocks_of(program);
   if (!has_turns && !blocks && !is_small(rest)) return nullptr;
   std::vector<Equation> places, others;
   bool may_have_thrown = false;

@@ -71,7 +71,7 @@ struct NestStep {
   }
 };
 
-[[maybe_unused]] const bool costs = counts_flops<NestStep>();
+[[maybe_unused]] const bool nest_costs = counts_flops<NestStep>();
 
 constexpr std::int64_t few_elements = 64;  // a value of fewer is made by an equation
 

@@ -9,12 +9,11 @@
 
 #include "compile/examples.h"
 #include "compile/folding.h"
+#include "tensor/at.h"
 #include "transforms/arguments.h"
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// The sizes of the program's inputs with so many examples.
 std::vector<Size> sizes_of(const SymbolTable& table, std::int64_t examples) {

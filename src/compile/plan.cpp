@@ -11,17 +11,15 @@
 #include "compile/lowering.h"
 #include "compile/shape.h"
 #include "compile/words.h"
+#include "tensor/at.h"
 
 namespace ricci::compiled {
 namespace {
 
-using Kind = ScalarStep::Kind;
-std::size_t at(Node n) { return static_cast<std::size_t>(n); }
-
 /// Read where it is used.
-bool is_at_hand(const ScalarStep& s) { return s.kind == Kind::number || s.kind == Kind::input; }
+bool is_at_hand(const ScalarStep& s) { return s.kind == StepKind::number || s.kind == StepKind::input; }
 /// In a slot from the beginning.
-bool is_given(const ScalarStep& s) { return s.kind == Kind::given; }
+bool is_given(const ScalarStep& s) { return s.kind == StepKind::given; }
 
 }  // namespace
 
@@ -46,7 +44,7 @@ LanePlan planned_turns(LaneProgram from) {
   for (const Node n : graph.order(outputs)) {
     const ScalarStep& s = graph[n];
     bool is_turn = false, is_lane = false;
-    if (s.kind == Kind::input) {
+    if (s.kind == StepKind::input) {
       const Place& place = plan.program.inputs[s.payload].place;
       is_turn = is_state[s.payload] || turns.in_rows[static_cast<std::size_t>(place.tensor)].is_stack();
       is_lane = place.stride != 0;
@@ -65,7 +63,7 @@ LanePlan planned_turns(LaneProgram from) {
   }
   for (std::size_t n = 0; n < graph.steps().size(); ++n) {  // a state that no turn reads, too
     const ScalarStep& s = graph.steps()[n];
-    if (s.kind == Kind::input && is_state[s.payload]) plan.is_turn[n] = plan.is_lane[n] = true;
+    if (s.kind == StepKind::input && is_state[s.payload]) plan.is_turn[n] = plan.is_lane[n] = true;
   }
   for (const Node n : stage.once) plan.slots[at(n)] = plan.slot_count++;
   stage.lane_outputs = plan.program.outputs;
@@ -88,14 +86,14 @@ LanePlan planned(LaneProgram from) {
   int last = 0;
   for (const Node n : all) {
     const ScalarStep& s = graph[n];
-    if (s.kind == Kind::input) plan.is_lane[at(n)] = plan.program.inputs[s.payload].place.stride != 0;
-    if (s.kind == Kind::lane) plan.is_lane[at(n)] = true;
+    if (s.kind == StepKind::input) plan.is_lane[at(n)] = plan.program.inputs[s.payload].place.stride != 0;
+    if (s.kind == StepKind::lane) plan.is_lane[at(n)] = true;
     for (const Node operand : s.from)
       if (operand != no_node) {
         stage[at(n)] = std::max(stage[at(n)], stage[at(operand)]);
-        if (s.kind != Kind::total) plan.is_lane[at(n)] = plan.is_lane[at(n)] || plan.is_lane[at(operand)];
+        if (s.kind != StepKind::total) plan.is_lane[at(n)] = plan.is_lane[at(n)] || plan.is_lane[at(operand)];
       }
-    if (s.kind == Kind::total) ++stage[at(n)];
+    if (s.kind == StepKind::total) ++stage[at(n)];
     last = std::max(last, stage[at(n)]);
   }
   plan.stages.resize(static_cast<std::size_t>(last) + 1);
@@ -108,7 +106,7 @@ LanePlan planned(LaneProgram from) {
     if (is_given(s)) {
       keep(n);
       plan.given[s.payload] = plan.slots[at(n)];
-    } else if (s.kind == Kind::total) {
+    } else if (s.kind == StepKind::total) {
       keep(n);
       plan.stages[static_cast<std::size_t>(stage[at(n)] - 1)].totals.push_back(n);
     } else if (!plan.is_lane[at(n)] && !is_at_hand(s)) {
@@ -200,7 +198,7 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
   LanePlan known;
   std::set<std::pair<Word, DType>> seen;
   for (const ScalarStep& s : program.graph.steps()) {
-    const bool is_function = s.kind == Kind::word && operands_of(s.word) == 1 && !scalar::is_test(s.word);
+    const bool is_function = s.kind == StepKind::word && operands_of(s.word) == 1 && !scalar::is_test(s.word);
     const bool is_new = is_function && seen.emplace(s.word, s.dtype).second;
     if (!is_new || known.function_of(s.word, s.dtype)) continue;
     if (auto f = function_for(s.word, s.dtype)) known.functions.push_back(std::move(*f));

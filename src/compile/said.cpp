@@ -16,8 +16,6 @@
 namespace ricci::compiled {
 namespace {
 
-DType computed_in(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype; }
-
 constexpr std::size_t most_steps_of_formula = 60, most_nodes = 1500;
 constexpr int most_depth = 300;  // of equations, each read by the next one: of calls on the stack
 
@@ -113,7 +111,7 @@ Index SaidInRegion::simplified(const Shape& shape, Index at) const {
 
 Node SaidInRegion::made(std::size_t equation, Index at) {
   const Variable v = body_.equations[equation].outputs[0];
-  if (said_[compiled::at(v)] >= 0) return value(v, std::move(at));
+  if (said_[ricci::at(v)] >= 0) return value(v, std::move(at));
   return said(equation, simplified(type(v).shape, std::move(at)));
 }
 
@@ -122,7 +120,7 @@ Node SaidInRegion::value(Variable v, Index at) {
   const auto known = known_.find({v, at});
   if (known != known_.end()) return known->second;
   if (graph_.steps().size() > most_nodes || depth_ == most_depth) throw TooLong();
-  const std::ptrdiff_t equation = said_[compiled::at(v)];
+  const std::ptrdiff_t equation = said_[ricci::at(v)];
   ++depth_;
   const Node n = equation < 0 ? read(v, at) : said(static_cast<std::size_t>(equation), at);
   --depth_;
@@ -169,7 +167,7 @@ Node SaidInRegion::elementwise(std::size_t equation, const Index& at) {
   for (const Variable v : e.inputs) types.push_back(&type(v));
   const Operands promoted = operands_of(e.rules->name, *e.rules, {types.data(), types.size()});
   if (is_complex(promoted.dtype)) throw CannotSay{equation};
-  const DType element = computed_in(promoted.dtype);
+  const DType element = computed_dtype(promoted.dtype);
   std::vector<Node> operands;
   for (std::size_t k = 0; k < e.inputs.size(); ++k) {
     const std::size_t rank = type(e.inputs[k]).shape.size();
@@ -222,7 +220,7 @@ bool SaidInRegion::is_inside(const Shape& shape, const Index& at) const {
 
 Node SaidInRegion::joined(std::size_t equation, Index at) {
   const Equation& e = body_.equations[equation];
-  const auto axis = compiled::at(Facts<JoinedAlong>::of(*e.rules)(e.parameters.get()));
+  const auto axis = ricci::at(Facts<JoinedAlong>::of(*e.rules)(e.parameters.get()));
   std::size_t operand = 0;
   const auto size = [&] { return type(e.inputs[operand]).shape[axis].raw(); };
   for (; inside(equation, at[axis], 0, size() - 1) == Inside::no; ++operand) at[axis].offset -= size();
@@ -243,10 +241,10 @@ Node SaidInRegion::part_replaced(std::size_t equation, const Index& at) {
     if (!is_place && !is_alone) throw CannotSay{equation};
     const std::int64_t first = layout->begin[axis], step = is_place ? 1 : *along;
     const auto axis_of_part = along - by_axis.begin();
-    const std::int64_t size = is_place ? 1 : layout->shape[compiled::at(axis_of_part)].raw();
+    const std::int64_t size = is_place ? 1 : layout->shape[ricci::at(axis_of_part)].raw();
     is_in_part = inside(equation, at[axis], first, first + (size - 1) * step) == Inside::yes;
     if (!is_in_part || is_place) continue;
-    Affine& c = in_part[compiled::at(axis_of_part)];
+    Affine& c = in_part[ricci::at(axis_of_part)];
     const auto divides = [&](std::int64_t x) { return x % step == 0; };
     if (!std::ranges::all_of(at[axis].by_range, divides)) throw CannotSay{equation};
     is_in_part = divides(at[axis].offset - first);

@@ -16,10 +16,6 @@
 namespace ricci::compiled {
 namespace {
 
-using Kind = ScalarStep::Kind;
-
-bool is_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
-
 template <class E>
 std::uint64_t bits_of_element(E value) {
   std::uint64_t bits = 0;
@@ -115,10 +111,10 @@ Node ScalarGraph::add(const ScalarStep& step) {
 }
 
 Node ScalarGraph::input(std::uint64_t element, DType dtype) {
-  return add({.kind = Kind::input, .dtype = dtype, .payload = element});
+  return add({.kind = StepKind::input, .dtype = dtype, .payload = element});
 }
 Node ScalarGraph::number(DType dtype, std::uint64_t bits, bool is_structural) {
-  return add({.kind = Kind::number, .dtype = dtype, .is_structural = is_structural, .payload = bits});
+  return add({.kind = StepKind::number, .dtype = dtype, .is_structural = is_structural, .payload = bits});
 }
 Node ScalarGraph::number(DType dtype, long double value, bool is_structural) {
   return visit_dtype(dtype, [&]<class E>(std::type_identity<E>) {
@@ -126,24 +122,24 @@ Node ScalarGraph::number(DType dtype, long double value, bool is_structural) {
     else return number(dtype, bits_of_element(rounded<E>(value)), is_structural);
   });
 }
-Node ScalarGraph::lanes() { return add({.kind = Kind::lanes, .dtype = DType::int64}); }
+Node ScalarGraph::lanes() { return add({.kind = StepKind::lanes, .dtype = DType::int64}); }
 Node ScalarGraph::lane(Node filling) {
-  return add({.kind = Kind::lane, .dtype = DType::int64, .from = {filling, no_node, no_node}});
+  return add({.kind = StepKind::lane, .dtype = DType::int64, .from = {filling, no_node, no_node}});
 }
 Node ScalarGraph::given(std::uint64_t number) {
-  return add({.kind = Kind::given, .dtype = DType::int64, .payload = number});
+  return add({.kind = StepKind::given, .dtype = DType::int64, .payload = number});
 }
 Node ScalarGraph::load(DType dtype, Node address, Node place, std::int64_t offset, std::int64_t row) {
   const auto payload = static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(offset);
-  return add({.kind = Kind::load, .dtype = dtype, .from = {address, place, no_node}, .payload = payload});
+  return add({.kind = StepKind::load, .dtype = dtype, .from = {address, place, no_node}, .payload = payload});
 }
 Node ScalarGraph::total(Word join, Node x, Node start) {
-  return add({.kind = Kind::total, .word = join, .dtype = (*this)[x].dtype, .from = {x, start, no_node}});
+  return add({.kind = StepKind::total, .word = join, .dtype = (*this)[x].dtype, .from = {x, start, no_node}});
 }
 
 bool ScalarGraph::is(Node n, double value) const {
   const ScalarStep& s = (*this)[n];
-  return s.kind == Kind::number && with_element(s.dtype, s.payload, [&](auto x) {
+  return s.kind == StepKind::number && with_element(s.dtype, s.payload, [&](auto x) {
            const auto y = static_cast<double>(x);
            return y == value && std::signbit(y) == std::signbit(value);
          });
@@ -151,7 +147,7 @@ bool ScalarGraph::is(Node n, double value) const {
 bool ScalarGraph::is_structural_zero(Node n) const { return (*this)[n].is_structural && (is(n, 0) || is(n, -0.0)); }
 bool ScalarGraph::is_negated(Node n) const {
   const ScalarStep& s = (*this)[n];
-  return s.kind == Kind::word && s.word == Word::negative;
+  return s.kind == StepKind::word && s.word == Word::negative;
 }
 /// x + n is x for every x.
 bool ScalarGraph::adds_nothing(Node n) const {
@@ -161,7 +157,7 @@ bool ScalarGraph::adds_nothing(Node n) const {
 /// The operation as it is, or the number that it is.
 Node ScalarGraph::plain(Word word, Node a, Node b, Node c) {
   const DType dtype = (*this)[a].dtype;
-  ScalarStep step{.kind = Kind::word, .word = word, .dtype = dtype, .from = {a, b, c}};
+  ScalarStep step{.kind = StepKind::word, .word = word, .dtype = dtype, .from = {a, b, c}};
   if (is_test(word)) step.dtype = DType::boolean;
   else if (!function_of(word, dtype)) throw NoSuchWord{word, dtype};
   if ((word == Word::add || word == Word::multiply) && a > b) std::swap(step.from[0], step.from[1]);
@@ -180,7 +176,7 @@ Node ScalarGraph::fold(const ScalarStep& step) {
     operands[k] = x.payload;
     structural = structural && x.is_structural;
   }
-  if (!is_test(step.word)) return number(step.dtype, value_of(step.word, step.dtype, operands), structural);
+  if (!is_test(step.word)) return number(step.dtype, word_value(step.word, step.dtype, operands), structural);
   const bool truth = with_element((*this)[step.from[0]].dtype, operands[0], [&]<class E>(E a) {
     return compared(step.word, a, count > 1 ? element_of_bits<E>(operands[1]) : E());
   });
@@ -260,7 +256,7 @@ Node ScalarGraph::truth_word(Word word, Node a, Node b) {
     case Word::logical_or:
       if (is(a, 1) || is(b, 0) || a == b) return a;
       if (is(b, 1) || is(a, 0)) return b;
-      return add({.kind = Kind::word, .word = Word::logical_or, .dtype = DType::boolean, .from = {a, b, no_node}});
+      return add({.kind = StepKind::word, .word = Word::logical_or, .dtype = DType::boolean, .from = {a, b, no_node}});
     case Word::multiply:
     case Word::min:
     case Word::bit_and:
@@ -269,7 +265,7 @@ Node ScalarGraph::truth_word(Word word, Node a, Node b) {
     case Word::logical_and:
       if (is(a, 0) || is(b, 1) || a == b) return a;
       if (is(b, 0) || is(a, 1)) return b;
-      return add({.kind = Kind::word, .word = Word::logical_and, .dtype = DType::boolean, .from = {a, b, no_node}});
+      return add({.kind = StepKind::word, .word = Word::logical_and, .dtype = DType::boolean, .from = {a, b, no_node}});
     case Word::subtract:
     case Word::bit_xor:
     case Word::not_equal:
@@ -279,13 +275,13 @@ Node ScalarGraph::truth_word(Word word, Node a, Node b) {
       if (is(b, 0)) return a;
       if (is(a, 1)) return negated(b);
       if (is(b, 1)) return negated(a);
-      return add({.kind = Kind::word, .word = Word::logical_xor, .dtype = DType::boolean, .from = {a, b, no_node}});
+      return add({.kind = StepKind::word, .word = Word::logical_xor, .dtype = DType::boolean, .from = {a, b, no_node}});
     case Word::bit_not:
     case Word::logical_not:
       if (is_number(a)) return is(a, 0) ? yes() : no();
-      if ((*this)[a].kind == Kind::word && (*this)[a].word == Word::logical_not) return behind_sign(a);
+      if ((*this)[a].kind == StepKind::word && (*this)[a].word == Word::logical_not) return behind_sign(a);
       return add(
-          {.kind = Kind::word, .word = Word::logical_not, .dtype = DType::boolean, .from = {a, no_node, no_node}});
+          {.kind = StepKind::word, .word = Word::logical_not, .dtype = DType::boolean, .from = {a, no_node, no_node}});
     case Word::equal: return negated(truth_word(Word::logical_xor, a, b));
     case Word::less: return truth_word(Word::logical_and, negated(a), b);
     case Word::greater: return truth_word(Word::logical_and, a, negated(b));
@@ -331,32 +327,32 @@ Node ScalarGraph::select(Node mask, Node yes, Node no) {
   if (yes == no) return yes;
   if (is_number(mask)) return is(mask, 0) ? no : yes;
   const ScalarStep& test = (*this)[mask];
-  if (test.kind == Kind::word && test.word == Word::logical_not) return select(test.from[0], no, yes);
+  if (test.kind == StepKind::word && test.word == Word::logical_not) return select(test.from[0], no, yes);
   if (is_structural_zero(yes) && is(no, 0)) return yes;
   if (is_structural_zero(no) && is(yes, 0)) return no;
-  return add({.kind = Kind::select, .dtype = (*this)[yes].dtype, .from = {mask, yes, no}});
+  return add({.kind = StepKind::select, .dtype = (*this)[yes].dtype, .from = {mask, yes, no}});
 }
 
 Node ScalarGraph::bits(DType to, Node x) {
   const ScalarStep step = (*this)[x];
   if (step.dtype == to) return x;
-  if (step.kind == Kind::number) return number(to, step.payload);
-  if (step.kind == Kind::bits) return bits(to, step.from[0]);
-  return add({.kind = Kind::bits, .dtype = to, .from = {x, no_node, no_node}});
+  if (step.kind == StepKind::number) return number(to, step.payload);
+  if (step.kind == StepKind::bits) return bits(to, step.from[0]);
+  return add({.kind = StepKind::bits, .dtype = to, .from = {x, no_node, no_node}});
 }
 
 Node ScalarGraph::convert(DType to, Node x, bool is_unsigned) {
   const ScalarStep step = (*this)[x];
   if (step.dtype == to) return x;
   if (is_unsigned && is_float(to)) {
-    if (step.kind != Kind::number)
-      return add({.kind = Kind::convert, .dtype = to, .from = {x, no_node, no_node}, .payload = 1});
+    if (step.kind != StepKind::number)
+      return add({.kind = StepKind::convert, .dtype = to, .from = {x, no_node, no_node}, .payload = 1});
     return visit_dtype(to, [&]<class To>(std::type_identity<To>) {
       if constexpr (std::is_floating_point_v<To>) return number(to, bits_of_element(static_cast<To>(step.payload)));
       else return no_node;
     });
   }
-  if (step.kind == Kind::number) {
+  if (step.kind == StepKind::number) {
     return visit_dtype(to, [&]<class To>(std::type_identity<To>) {
       if constexpr (std::is_class_v<To> && !std::is_convertible_v<To, float>) return no_node;
       else
@@ -365,7 +361,7 @@ Node ScalarGraph::convert(DType to, Node x, bool is_unsigned) {
         });
     });
   }
-  return add({.kind = Kind::convert, .dtype = to, .from = {x, no_node, no_node}});
+  return add({.kind = StepKind::convert, .dtype = to, .from = {x, no_node, no_node}});
 }
 
 Node ScalarGraph::read(const Formula& formula, DType dtype, std::span<const Node> operands) {
@@ -402,13 +398,13 @@ std::string number_text(const ScalarStep& s) {
 }
 
 /// The name of a leaf, which is printed where it is used; null: an operation, with a line of its own.
-const char* name_of_leaf(Kind kind) {
+const char* name_of_leaf(StepKind kind) {
   switch (kind) {
-    case Kind::number: return "";
-    case Kind::lanes: return "lanes";
-    case Kind::lane: return "lane";
-    case Kind::given: return "given";
-    case Kind::input: return "x";
+    case StepKind::number: return "";
+    case StepKind::lanes: return "lanes";
+    case StepKind::lane: return "lane";
+    case StepKind::given: return "given";
+    case StepKind::input: return "x";
     default: return nullptr;
   }
 }
@@ -422,19 +418,19 @@ std::string to_string(const ScalarGraph& graph, std::span<const Node> outputs) {
   for (const Node n : graph.order(outputs)) {
     const ScalarStep& s = graph[n];
     if (const char* const own = name_of_leaf(s.kind)) {
-      const bool is_numbered = s.kind == Kind::input || s.kind == Kind::given;
-      names[n] = s.kind == Kind::number ? number_text(s) : own + (is_numbered ? std::to_string(s.payload) : "");
+      const bool is_numbered = s.kind == StepKind::input || s.kind == StepKind::given;
+      names[n] = s.kind == StepKind::number ? number_text(s) : own + (is_numbered ? std::to_string(s.payload) : "");
       continue;
     }
-    std::string operation = s.kind == Kind::select    ? "select"
-                            : s.kind == Kind::convert ? s.payload == 1 ? "convert[unsigned]" : "convert"
-                            : s.kind == Kind::load    ? "load"
-                            : s.kind == Kind::bits    ? "bits"
-                                                      : name_of(s.word);
-    if (s.kind == Kind::total) operation = "total[" + operation + "]";
+    std::string operation = s.kind == StepKind::select    ? "select"
+                            : s.kind == StepKind::convert ? s.payload == 1 ? "convert[unsigned]" : "convert"
+                            : s.kind == StepKind::load    ? "load"
+                            : s.kind == StepKind::bits    ? "bits"
+                                                          : name_of(s.word);
+    if (s.kind == StepKind::total) operation = "total[" + operation + "]";
     for (const Node from : s.from)
       if (from != no_node) operation += " " + names[from];
-    if (s.kind == Kind::load) operation += " + " + std::to_string(s.offset());
+    if (s.kind == StepKind::load) operation += " + " + std::to_string(s.offset());
     names[n] = ricci::name_of(used++, "abcdefghijklmnopqrstuvwyz");  // x is an input
     text += names[n] + ": " + short_name(s.dtype) + " = " + operation + "\n";
   }

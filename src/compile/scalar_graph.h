@@ -20,6 +20,8 @@ namespace compiled {
 
 using scalar::Word;
 
+inline bool is_float(DType d) { return d == DType::float32 || d == DType::float64; }
+
 /// A number of a node.
 using Node = std::int32_t;
 inline constexpr Node no_node = -1;
@@ -55,6 +57,7 @@ struct ScalarStep {
 
   bool operator==(const ScalarStep&) const = default;
 };
+using StepKind = ScalarStep::Kind;
 
 /// The rules that hold bit for bit are applied always: constants, equal operations, 1 and -1 as factors, signs. A
 /// structural zero vanishes from sums and makes products vanish.

@@ -6,12 +6,11 @@
 
 namespace ricci::compiled {
 
-using Kind = ScalarStep::Kind;
-
 namespace {
 /// Not a call of the library, as far as whole numbers and simple words of floats go.
 bool is_instruction(const ScalarGraph& graph, const ScalarStep& s) {
-  if (s.kind != Kind::word || s.word <= Word::divide || s.word == Word::negative || s.word == Word::fma) return true;
+  if (s.kind != StepKind::word || s.word <= Word::divide || s.word == Word::negative || s.word == Word::fma)
+    return true;
   if (s.dtype != DType::int64) return false;
   switch (s.word) {
     case Word::bit_and:
@@ -62,8 +61,8 @@ int registers_of(const LanePlan& plan, std::size_t most_operations) {
       double from = 0;
       for (const Node operand : s.from)
         if (const auto found = ready.find(operand); found != ready.end()) from = std::max(from, found->second);
-      const bool is_slow = s.kind == Kind::word && (s.word == Word::divide || s.word == Word::sqrt);
-      const bool is_value = s.kind == Kind::word || s.kind == Kind::convert;
+      const bool is_slow = s.kind == StepKind::word && (s.word == Word::divide || s.word == Word::sqrt);
+      const bool is_value = s.kind == StepKind::word || s.kind == StepKind::convert;
       const CalledFunction* const f = plan.called_by(s);
       const double latency = f ? 4 * static_cast<double>(f->steps()) : is_slow ? 16 : is_value ? 4 : 1;
       busy += f ? half * static_cast<double>(f->steps()) : is_slow ? 12 : half;

@@ -137,7 +137,7 @@ void call_in_memory(Word word, DType dtype, const void* operands, void* result) 
   });
 }
 
-std::uint64_t value_of(Word word, DType dtype, const std::uint64_t* operands) {
+std::uint64_t word_value(Word word, DType dtype, const std::uint64_t* operands) {
   return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return element<E>(word, operands); });
 }
 

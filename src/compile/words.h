@@ -21,6 +21,6 @@ void* function_of(scalar::Word word, DType dtype);
 /// Requires: there is such a function.
 void call_in_memory(scalar::Word word, DType dtype, const void* operands, void* result);
 /// One element by that function. Requires: it has one.
-std::uint64_t value_of(scalar::Word word, DType dtype, const std::uint64_t* operands);
+std::uint64_t word_value(scalar::Word word, DType dtype, const std::uint64_t* operands);
 
 }  // namespace ricci::compiled

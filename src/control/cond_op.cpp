@@ -159,8 +159,8 @@ Roles Cond::roles(std::size_t count) const {
   return checked(std::move(all), count);
 }
 
-[[maybe_unused]] const bool named = name_operands<Cond>(), prunable = can_be_pruned<Cond>(),
-                            runs = runs_programs<Cond>(), allows = allows_some<CheckedIndex>();
+[[maybe_unused]] const bool cond_named = name_operands<Cond>(), cond_prunable = can_be_pruned<Cond>(),
+                            cond_runs = runs_programs<Cond>(), cond_allows_some = allows_some<CheckedIndex>();
 
 /// An operand is left where any branch reads it for the results that are needed, a capture where its branch does.
 std::optional<Pruned> Cond::pruned(const Flags& needed, std::size_t inputs) const {

@@ -31,7 +31,7 @@ struct Share {
 };
 
 /// What groups that take turns begin with, each of them.
-struct Turns {
+struct StateOfTurns {
   Tensor question;
   std::optional<Share> state;  // of all groups, in a loop
   StreamScope::Positions first_draw, last_draw;
@@ -42,9 +42,9 @@ struct Frame {
   BatchInterpreter* batch;
   LaneSetRef whole;  // those that ran when it began, less those that have parted for runs of their own since
   std::vector<LaneSetRef> groups;
-  std::vector<Leaves> results;  // of the groups that are done, the first ones
-  tree::CopiedValues values;    // in the result of each of them
-  std::optional<Turns> turns;   // none: the groups have left a loop, and those that run are none of them yet
+  std::vector<Leaves> results;        // of the groups that are done, the first ones
+  tree::CopiedValues values;          // in the result of each of them
+  std::optional<StateOfTurns> turns;  // none: the groups have left a loop, and those that run are none of them yet
 };
 
 /// The leaves with the rows of the examples that run, though they were computed by more.

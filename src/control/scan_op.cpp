@@ -96,8 +96,8 @@ Roles Scan::roles(std::size_t count) const {
                  count);
 }
 
-[[maybe_unused]] const bool named = name_operands<Scan>(), prunable = can_be_pruned<Scan>(),
-                            runs = runs_programs<Scan>();
+[[maybe_unused]] const bool scan_named = name_operands<Scan>(), scan_prunable = can_be_pruned<Scan>(),
+                            scan_runs = runs_programs<Scan>();
 
 /// A part of the carry is left where its last value is needed, or where the step reads it for what is left: not the
 /// number of steps that a loop counts and does not look at. A scan that draws is left as it is.

@@ -5,6 +5,7 @@
 #include "control/rows.h"
 #include "ops/axes.h"
 #include "ops/debug.h"
+#include "tensor/at.h"
 
 namespace ricci::runs {
 
@@ -46,7 +47,6 @@ class Mapped {
     return runs::flags_of_step(stages_, s, given_, [this](std::size_t r) { return rows_[r].is_mapped; });
   }
   bool keeps_answers() const { return differs_ && stages_.all.size() > 1; }
-  static std::size_t at(std::int64_t r) { return static_cast<std::size_t>(r); }
   /// Whether steps leave this part of the carry as it is.
   bool is_constant(std::size_t s, std::size_t i) const {
     const ProgramBody& step = stages_.all[s].step.body();

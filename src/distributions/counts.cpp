@@ -4,13 +4,12 @@
 #include <limits>
 
 #include "distributions/chance.h"
+#include "ops/constants.h"
 #include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
 
 namespace ricci::distributions {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Tensor is_no_count(const Tensor& v) { return logical_or(v < 0, v != floor(v)); }
 
@@ -139,3 +138,5 @@ Tensor Poisson::variance() const {
 }
 
 }  // namespace ricci::distributions
+
+#undef RATE

@@ -7,6 +7,7 @@
 
 #include "distributions/chance.h"
 #include "distributions/normal_factor.h"
+#include "ops/constants.h"
 #include "ricci/ops/bessel.h"
 
 namespace ricci::distributions {
@@ -14,7 +15,6 @@ namespace {
 
 using std::numbers::egamma;
 using std::numbers::pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr const char* op = "kl_divergence";
 
 /// What the divergences of a pair with loc and scale begin with.

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "distributions/parameters.h"
+#include "ops/constants.h"
 #include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using std::numbers::egamma;
 using std::numbers::pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A value as formulas see it, and whether it is in the support.
 struct Seen {
@@ -231,3 +231,6 @@ Tensor Weibull::variance() const {
 }
 
 }  // namespace ricci::distributions
+
+#undef LOC_AND_SCALE
+#undef RATE

@@ -4,13 +4,12 @@
 #include <limits>
 
 #include "distributions/parameters.h"
+#include "ops/constants.h"
 #include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
 
 namespace ricci::distributions {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Tensor log_beta(const Tensor& a, const Tensor& b) { return lgamma(a) + lgamma(b) - lgamma(a + b); }
 

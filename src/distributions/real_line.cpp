@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "distributions/parameters.h"
+#include "ops/constants.h"
 #include "ops/incomplete.h"
 #include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
@@ -15,7 +16,6 @@ namespace {
 
 using std::numbers::egamma;
 using std::numbers::pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 #define LOC_AND_SCALE                                             \
@@ -201,3 +201,5 @@ Tensor Gumbel::variance() const {
 }
 
 }  // namespace ricci::distributions
+
+#undef LOC_AND_SCALE

@@ -8,11 +8,10 @@
 #include "distributions/normal_factor.h"
 #include "distributions/parameters.h"
 #include "ops/axes.h"
+#include "ops/constants.h"
 
 namespace ricci::distributions {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// L with L Lᵀ = P⁻¹, from the factor of P with its axes backwards: no inverse of P is rounded.
 Tensor factor_of_precision(const Tensor& precision) {

@@ -23,7 +23,7 @@ ArrayRef contiguous(const ArrayRef& array) {
 }
 
 /// What no example answers.
-ArrayRef zeros(const Type& type) {
+ArrayRef array_of_zeros(const Type& type) {
   ArrayRef array = make_array(type);
   kernels::clear(array->strided());
   return array;
@@ -111,7 +111,7 @@ ArrayRef one_answer(const Answers& answers) {
   const Array& all = *answers.elements;
   const Type one{all.type.dtype,
                  Shape(all.type.shape.begin() + static_cast<std::ptrdiff_t>(vmaps), all.type.shape.end())};
-  if (all.numel() == 0) return zeros(one);
+  if (all.numel() == 0) return array_of_zeros(one);
   return make_alias(all, one, Strides(all.strides.begin() + vmaps, all.strides.end()), all.data);
 }
 

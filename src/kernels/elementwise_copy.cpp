@@ -52,10 +52,6 @@ constexpr std::array<Row, dtype_count> all_conversions(std::index_sequence<To...
 }
 constexpr auto conversions = all_conversions(std::make_index_sequence<dtype_count>());
 
-constexpr DType computed_type(DType type) {
-  return type == DType::float16 || type == DType::bfloat16 ? DType::float32 : type;
-}
-
 /// The types of one conversion, as the loop's parameter.
 struct Conversion {
   DType to, from;
@@ -63,7 +59,7 @@ struct Conversion {
 
 void convert_staged(const void* op, int, char* const* data, const std::int64_t* strides, std::int64_t n) {
   const auto [to, from] = *static_cast<const Conversion*>(op);
-  const LoopTypes stored{1, {to, from}}, computed{1, {computed_type(to), computed_type(from)}};
+  const LoopTypes stored{1, {to, from}}, computed{1, {computed_dtype(to), computed_dtype(from)}};
   const Loop loop = conversions[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)];
   if (n == 1 && computed.types[0] == to && computed.types[1] == from) return loop(nullptr, 1, data, strides, 1);
   run_staged(loop, computed, stored, nullptr, data, strides, n);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "ops/constants.h"
 #include "ops/logistic.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -12,8 +13,6 @@
 
 namespace ricci {
 namespace {
-
-constexpr DTypes fields = DTypes::floating | DTypes::complex;
 
 /// 1 / (1 + exp(-x)), by exp(-|x|): the results that are subnormal would otherwise be 1 / inf.
 template <class T>

@@ -15,7 +15,7 @@ constexpr double last_wave = -5, first_fall = 2, least = -8192;  // beyond that 
 /// Chebyshev series, interpolations at the nodes. `near` is Ai from -5 to 2. With zeta = 2/3 |x|^(3/2): `falling`, of
 /// 1 / zeta, is 2 sqrt(pi) x^(1/4) exp(zeta) Ai beyond 2; `cosine` and, times zeta, `sine`, of 1 / zeta², are the
 /// factors of cos(zeta - pi/4) and sin(zeta - pi/4) in sqrt(pi) |x|^(1/4) Ai below -5 (DLMF 9.7.5, 9.7.9).
-struct Value {
+struct AiryValue {
   static constexpr int order = 0;
   static constexpr double near[] = {
       0.15168947628223672, -0.005228692408472365, -0.007183007563342123, -0.2750085825170078, 0.15267285652736612,
@@ -48,7 +48,7 @@ struct Value {
       -1.0398358439945472e-19};
 };
 /// The same of Ai', with |x|^(-1/4), a minus sign of `falling`, and the sine's factor in `cosine` (DLMF 9.7.6, 9.7.10).
-struct Slope {
+struct AirySlope {
   static constexpr int order = 1;
   static constexpr double near[] = {
       -0.06315261022202251, 0.010975768121874042, -0.12331739621063224, 0.019184919622836468, 0.34812588810423833,
@@ -82,12 +82,12 @@ struct Slope {
 };
 
 template <class T>
-struct Zeta {
+struct AiryZeta {
   T value, off;
 };
 /// 2/3 x^(3/2) for x >= 0, and what rounding took from it.
 template <class T>
-Zeta<T> zeta_of(T x) {
+AiryZeta<T> zeta_of(T x) {
   const T root = scalar::sqrt(x), of_root = scalar::fma(-root, root, x) / (root + root);
   const T product = x * root, of_product = scalar::fma(x, root, -product) + x * of_root, twice = product + product;
   const T value = twice / T(3);
@@ -102,12 +102,12 @@ T airy(T x) {
     return Table::order == 0 ? T(1) / root : root;
   };
   const T right = scalar::min(size, T(512));  // beyond that all is 0
-  const Zeta<T> decay = zeta_of(right);
+  const AiryZeta<T> decay = zeta_of(right);
   const T half = scalar::exp(T(-0.5) * decay.value), factor = quarter_power(right) * T(std::numbers::inv_sqrtpi / 2);
   const T series = chebyshev(T(2 * 1.8856180831641267) / decay.value - T(1), Table::falling) * factor;
   const T falling = (Table::order == 0 ? series : -series) * half * (half - half * decay.off);
 
-  const Zeta<T> zeta = zeta_of(size);
+  const AiryZeta<T> zeta = zeta_of(size);
   const T r = T(7.453559924999299) / zeta.value, place = T(2) * r * r - T(1);
   const T p = chebyshev(place, Table::cosine), q = chebyshev(place, Table::sine) / zeta.value;
   const T sine0 = scalar::sin(zeta.value), cosine0 = scalar::cos(zeta.value);
@@ -190,7 +190,7 @@ struct Airy {
   static constexpr double tolerance_factor = 4;  // a series of 36 terms
   BoundedNumber<0, 1> order;
 
-  template <class T> auto formula(T x) const { return order == 0 ? airy<Value>(x) : airy<Slope>(x); }
+  template <class T> auto formula(T x) const { return order == 0 ? airy<AiryValue>(x) : airy<AirySlope>(x); }
   template <class T> T exact(T x) const {
     return scalar::less(x, T(least)) ? T(0) : exact_airy(static_cast<int>(order), x);
   }

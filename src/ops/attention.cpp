@@ -8,6 +8,7 @@
 
 #include "kernels/matmul.h"
 #include "ops/axes.h"
+#include "ops/constants.h"
 #include "ops/dense.h"
 #include "ops/patterns.h"
 #include "ops/samples.h"
@@ -19,8 +20,6 @@
 
 namespace ricci {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Tensor sum_over_keys(const Tensor& x) { return sum_along(x, {type_of(x).rank() - 1}); }  // [..., L, S] → [..., L]
 Tensor for_each_key(const Tensor& x) { return unsqueeze(x, -1); }                        // [..., L] → [..., L, 1]
@@ -56,7 +55,7 @@ struct ProductOfSeen {
     return c;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs to, Inputs x) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs to, Inputs x) {
       if (left_are_weights) kernels::product_of_seen(to[0], x[0], x[1]);
       else kernels::matmul(to[0], x[0], x[1], kernels::Accumulate::no);
     });
@@ -111,7 +110,7 @@ void require_column(const Type& q, const Type& x) {
   require_shape(x.shape, Shape(q.shape.begin(), q.shape.end() - 1));
 }
 
-Size rows_of(const Type& x) { return x.shape[x.shape.size() - 2]; }
+Size positions_of(const Type& x) { return x.shape[x.shape.size() - 2]; }
 
 /// Throws unless in[0], in[1], in[2] and perhaps in[mask] are q, k, v and the mask.
 void require_attention(const char* op, const Types& in, std::size_t mask) {
@@ -120,9 +119,9 @@ void require_attention(const char* op, const Types& in, std::size_t mask) {
   require_rank_of_at_least(2, in[2]);
   require_real(op, in[0]);
   require_floating(op, in[0]);
-  require_plane(in[0], in[1], rows_of(in[1]), in[0].shape.back());
-  require_plane(in[0], in[2], rows_of(in[1]), in[2].shape.back());
-  if (in.size() > mask) require_plane(in[0], in[mask], rows_of(in[0]), rows_of(in[1]));
+  require_plane(in[0], in[1], positions_of(in[1]), in[0].shape.back());
+  require_plane(in[0], in[2], positions_of(in[1]), in[2].shape.back());
+  if (in.size() > mask) require_plane(in[0], in[mask], positions_of(in[0]), positions_of(in[1]));
 }
 
 /// The same in memory. Not inlined, as g++ 12 would warn of elements that are there.
@@ -142,14 +141,14 @@ struct AttentionGradients {
     require_between(of_mask ? 7 : 6, std::ssize(in), 7);
     require_attention(name, in, 6);
     require_column(in[0], in[3]);
-    require_plane(in[0], in[4], rows_of(in[0]), in[2].shape.back());
+    require_plane(in[0], in[4], positions_of(in[0]), in[2].shape.back());
     require_column(in[0], in[5]);
     Types out = {in[0], in[1], in[2]};
     if (of_mask) out.push_back(in[6]);
     return out;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs to, Inputs x) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs to, Inputs x) {
       kernels::attention_gradients(to[0], to[1], to[2], of_mask ? &to[3] : nullptr, x[4], x[3], x[5],
                                    inputs_of(x, 6, causal));
     });
@@ -223,7 +222,7 @@ struct Attention {
     return {y, l};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in,
+    run_computed(ElementOrder::any, out, in,
                  [&](Outputs to, Inputs x) { kernels::attention(to[0], to[1], inputs_of(x, 3, causal)); });
   }
   Tensors jvp(const Forward& f) const {
@@ -299,7 +298,7 @@ void require_operands(const char* op, const Tensor& q, const Tensor& k, const Te
   if (!(type_of(q).shape.back() == type_of(k).shape.back()))
     raise<ValueError>(std::string(op) + ": the query " + type_text(q) + " and the key " + type_text(k) +
                       " must have one size along their last axis");
-  if (!(rows_of(type_of(k)) == rows_of(type_of(v))))
+  if (!(positions_of(type_of(k)) == positions_of(type_of(v))))
     raise<ValueError>(std::string(op) + ": the key " + type_text(k) + " and the value " + type_text(v) +
                       " must have one size along axis -2: a value for each key");
 }
@@ -323,7 +322,7 @@ Tensor attended(const char* op, const Tensor& q, const Tensor& k, const Tensor& 
   };
   std::vector<Tensor> operands = {q, k, v};
   if (mask.defined()) {
-    const Shape plane = {rows_of(type_of(q)), rows_of(type_of(k))};
+    const Shape plane = {positions_of(type_of(q)), positions_of(type_of(k))};
     operands.push_back(type_of(mask).rank() < 2 ? expand(mask, plane) : mask);
     const Type& type = type_of(mask);
     const std::size_t own = static_cast<std::size_t>(std::min(2, type.rank()));

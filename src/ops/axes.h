@@ -9,12 +9,10 @@
 #include "primitive/wording.h"
 #include "ricci/primitive.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/at.h"
 #include "tensor/value.h"
 
 namespace ricci {
-
-/// A non-negative axis as a place in a shape.
-inline std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
 
 /// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`. A 0-dim tensor passes for one with one
 /// axis, as in PyTorch: whoever goes on to use the axis calls `along_axis`, which lends it one.

@@ -11,7 +11,7 @@ namespace {
 
 /// exp(-|x|) I₀(x): a series in |x| / 4 - 1 up to 8, beyond it one in 16 / |x| - 1 over the root of |x|. Interpolations
 /// at the Chebyshev nodes.
-struct Order0 {
+struct Growing0 {
   static constexpr int order = 0;
   static constexpr double near[] = {
       0.33839763720473804,    -0.3046826723431984,     0.17162090152220878,    -0.094901097048047644,
@@ -32,7 +32,7 @@ struct Order0 {
       -7.233180487874754e-18};
 };
 /// exp(-|x|) I₁(x), likewise; the first series is that of its product with 1 + 1 / |x|, which falls less.
-struct Order1 {
+struct Growing1 {
   static constexpr int order = 1;
   static constexpr double near[] = {
       0.27863492939341603,     -0.17162090152220878,   0.054493294317377384,    -0.0099896905995277327,
@@ -97,8 +97,8 @@ struct I0e {
   static constexpr double ulps = 5;
   static constexpr unsigned keeps = input(0) | output(0);
   static constexpr double tolerance_factor = 4;  // a series of 30 terms
-  template <class T> auto formula(T x) const { return scaled<Order0>(x); }
-  template <class T> T exact(T x) const { return exact_value<Order0>(x, true); }
+  template <class T> auto formula(T x) const { return scaled<Growing0>(x); }
+  template <class T> T exact(T x) const { return exact_value<Growing0>(x, true); }
   Tensor partial(const Tensor& x, const Tensor& y) const { return sub(i1e(x), mul(sign(x), y)); }
   static double reference(double x) { return std::exp(-std::fabs(x)) * std::cyl_bessel_i(0, std::fabs(x)); }
 };
@@ -109,8 +109,8 @@ struct I1e {
   static constexpr double ulps = 5;
   static constexpr unsigned keeps = input(0) | output(0);
   static constexpr double tolerance_factor = 4;  // a series of 30 terms
-  template <class T> auto formula(T x) const { return scaled<Order1>(x); }
-  template <class T> T exact(T x) const { return exact_value<Order1>(x, true); }
+  template <class T> auto formula(T x) const { return scaled<Growing1>(x); }
+  template <class T> T exact(T x) const { return exact_value<Growing1>(x, true); }
   Tensor partial(const Tensor& x, const Tensor& y) const {
     return sub(slope_of_order1(x, i0e(x), y, exp(neg(abs(x))), 1), mul(sign(x), y));
   }
@@ -132,8 +132,8 @@ struct I0 {
   static constexpr double ulps = 7;
   static constexpr unsigned keeps = input(0);
   static constexpr double tolerance_factor = 4;  // a series of 30 terms
-  template <class T> auto formula(T x) const { return unscaled<Order0>(x); }
-  template <class T> T exact(T x) const { return exact_value<Order0>(x, false); }
+  template <class T> auto formula(T x) const { return unscaled<Growing0>(x); }
+  template <class T> T exact(T x) const { return exact_value<Growing0>(x, false); }
   Tensor partial(const Tensor& x, const Tensor&) const { return i1(x); }
   static double reference(double x) { return std::cyl_bessel_i(0, std::fabs(x)); }
 };
@@ -144,8 +144,8 @@ struct I1 {
   static constexpr double ulps = 7;
   static constexpr unsigned keeps = input(0) | output(0);
   static constexpr double tolerance_factor = 4;  // a series of 30 terms
-  template <class T> auto formula(T x) const { return unscaled<Order1>(x); }
-  template <class T> T exact(T x) const { return exact_value<Order1>(x, false); }
+  template <class T> auto formula(T x) const { return unscaled<Growing1>(x); }
+  template <class T> T exact(T x) const { return exact_value<Growing1>(x, false); }
   Tensor partial(const Tensor& x, const Tensor& y) const { return slope_of_order1(x, i0(x), y, 1, 1); }
   static double reference(double x) { return std::copysign(std::cyl_bessel_i(1, std::fabs(x)), x); }
 };

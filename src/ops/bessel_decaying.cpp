@@ -12,7 +12,7 @@ namespace {
 
 /// Chebyshev series, interpolations at the nodes. Of x² / 2 - 1, up to 2: `growing` is I₀, and `rest` K₀ plus
 /// log(x / 2) I₀. Beyond 2, of 1 - 8 / (x + 2): `far` is sqrt(x) exp(x) K₀.
-struct Order0 {
+struct Decaying0 {
   static constexpr int order = 0;
   static constexpr double growing[] = {
       1.6029228068079633, 0.638809625651177, 0.03685485969436176, 0.00098287812725148, 1.4983654208927293e-05,
@@ -31,7 +31,7 @@ struct Order0 {
       1.473775213170426e-18};
 };
 /// The same of I₁ / x and of K₁ less log(x / 2) I₁ + 1 / x, over x.
-struct Order1 {
+struct Decaying1 {
   static constexpr int order = 1;
   static constexpr double growing[] = {
       0.6417589969911874, 0.1475393201491934, 0.005898742680020788, 0.00011988137174638708, 1.4739165119093128e-06,
@@ -147,13 +147,13 @@ struct Decaying {
 
 namespace ops {
 
-Tensor modified_bessel_k0(const Tensor& x) { return of_real(Decaying<Order0, false>{}, "modified_bessel_k0", x); }
-Tensor modified_bessel_k1(const Tensor& x) { return of_real(Decaying<Order1, false>{}, "modified_bessel_k1", x); }
+Tensor modified_bessel_k0(const Tensor& x) { return of_real(Decaying<Decaying0, false>{}, "modified_bessel_k0", x); }
+Tensor modified_bessel_k1(const Tensor& x) { return of_real(Decaying<Decaying1, false>{}, "modified_bessel_k1", x); }
 Tensor scaled_modified_bessel_k0(const Tensor& x) {
-  return of_real(Decaying<Order0, true>{}, "scaled_modified_bessel_k0", x);
+  return of_real(Decaying<Decaying0, true>{}, "scaled_modified_bessel_k0", x);
 }
 Tensor scaled_modified_bessel_k1(const Tensor& x) {
-  return of_real(Decaying<Order1, true>{}, "scaled_modified_bessel_k1", x);
+  return of_real(Decaying<Decaying1, true>{}, "scaled_modified_bessel_k1", x);
 }
 
 }  // namespace ops

@@ -13,7 +13,7 @@ constexpr double two_over_pi = 2 / std::numbers::pi, last_near = 8;
 
 /// Chebyshev series, interpolations at the nodes. Of x² / 32 - 1: `regular` is J₀, and `irregular` Y₀ less
 /// 2 / pi log(x) J₀. Of 2 (8 / x)² - 1: `cosine` and, times x, `sine` are the P and Q of DLMF 10.17.3.
-struct Order0 {
+struct Wave0 {
   static constexpr int order = 0;
   static constexpr double regular[] = {
       0.15772797147489012, -0.008723442352852221, 0.2651786132033368, -0.37009499387264977, 0.15806710233209725,
@@ -38,7 +38,7 @@ struct Order0 {
       -2.2028686869280236e-19};
 };
 /// The same of J₁ / x, and of Y₁ less 2 / pi (log(x) J₁ - 1 / x), over x.
-struct Order1 {
+struct Wave1 {
   static constexpr int order = 1;
   static constexpr double regular[] = {
       0.08104484632565812, -0.1489751450676521, 0.1609992623572097, -0.08268049176681791, 0.022213639654966037,
@@ -178,10 +178,10 @@ struct IrregularWave {
 
 namespace ops {
 
-Tensor bessel_j0(const Tensor& x) { return of_real(RegularWave<Order0>{}, "bessel_j0", x); }
-Tensor bessel_j1(const Tensor& x) { return of_real(RegularWave<Order1>{}, "bessel_j1", x); }
-Tensor bessel_y0(const Tensor& x) { return of_real(IrregularWave<Order0>{}, "bessel_y0", x); }
-Tensor bessel_y1(const Tensor& x) { return of_real(IrregularWave<Order1>{}, "bessel_y1", x); }
+Tensor bessel_j0(const Tensor& x) { return of_real(RegularWave<Wave0>{}, "bessel_j0", x); }
+Tensor bessel_j1(const Tensor& x) { return of_real(RegularWave<Wave1>{}, "bessel_j1", x); }
+Tensor bessel_y0(const Tensor& x) { return of_real(IrregularWave<Wave0>{}, "bessel_y0", x); }
+Tensor bessel_y1(const Tensor& x) { return of_real(IrregularWave<Wave1>{}, "bessel_y1", x); }
 
 }  // namespace ops
 }  // namespace ricci

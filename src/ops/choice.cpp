@@ -3,13 +3,12 @@
 #include <cmath>
 
 #include "ops/axes.h"
+#include "ops/constants.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
-
-constexpr DTypes ordered = DTypes::floating | DTypes::integral | DTypes::boolean;
 
 Tensor random_mask(const Shape& shape) { return lt(rand(shape), 0.5); }
 

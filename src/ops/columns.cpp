@@ -73,7 +73,7 @@ struct UnfoldColumns {
     return type;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs y, Inputs x) {
+    run_computed(ElementOrder::row_major, out, in, [&](Outputs y, Inputs x) {
       kernels::unfold(Flattened(y[0], 2).view, Flattened(x[0], shape.spatial + 1).view, shape, kernel);
     });
   }
@@ -109,7 +109,7 @@ struct FoldColumns {
     return type;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs x, Inputs y) {
+    run_computed(ElementOrder::row_major, out, in, [&](Outputs x, Inputs y) {
       kernels::fold(Flattened(x[0], shape.spatial + 1).view, Flattened(y[0], 2).view, shape, kernel);
     });
   }

@@ -2,14 +2,13 @@
 #include <cmath>
 
 #include "ops/axes.h"
+#include "ops/constants.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
-
-constexpr DTypes ordered = DTypes::floating | DTypes::integral | DTypes::boolean;
 
 #define RICCI_COMPARISON(Op, text, word, symbol, of)                               \
   struct Op {                                                                      \

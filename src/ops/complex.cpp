@@ -101,7 +101,7 @@ struct ViewAsComplex {
   }
 };
 
-void require_real_floating(const char* op, const Tensor& x) {
+void require_parts(const char* op, const Tensor& x) {
   if (!is_floating(x.dtype()))
     raise<TypeError>(std::string(op) + ": " + type_text(x) +
                      " is not real and floating; convert it first, for example with x.to(rc::float32)");
@@ -128,8 +128,8 @@ Tensor angle(const Tensor& x) { return apply(Angle{}, x); }
 Tensor complex(const Tensor& re, const Tensor& im) {
   require_defined("complex", re, 0);
   require_defined("complex", im, 1);
-  require_real_floating("complex", re);
-  require_real_floating("complex", im);
+  require_parts("complex", re);
+  require_parts("complex", im);
   const Type types[] = {type_of(re), type_of(im)};
   const Type* const operands[] = {&types[0], &types[1]};
   const DType parts = real_dtype(complex_dtype(operands_of("complex", rules_of<Angle>, operands).dtype));

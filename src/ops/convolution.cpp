@@ -150,7 +150,7 @@ struct Convolution {
     return {x.dtype, sizes};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in,
+    run_computed(ElementOrder::row_major, out, in,
                  [&](Outputs y, Inputs operand) { kernels::convolution(y[0], operand[0], operand[1], shape); });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
@@ -190,7 +190,7 @@ struct ConvolutionInput {
     return {y.dtype, all};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs x, Inputs operand) {
+    run_computed(ElementOrder::row_major, out, in, [&](Outputs x, Inputs operand) {
       kernels::convolution_input_gradient(x[0], operand[0], operand[1], shape);
     });
   }
@@ -227,7 +227,7 @@ struct ConvolutionWeight {
     return {x.dtype, all};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs w, Inputs operand) {
+    run_computed(ElementOrder::row_major, out, in, [&](Outputs w, Inputs operand) {
       kernels::convolution_weight_gradient(w[0], operand[0], operand[1], shape);
     });
   }

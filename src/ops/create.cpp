@@ -248,7 +248,7 @@ struct Arange {
   static std::vector<Sample<Arange>> samples() { return {{{0.5, 0.25, 4, DType::float64}, {}}}; }
 };
 
-[[maybe_unused]] const bool say_elements = says_elements<ArangeIntegers>() && says_elements<Arange>();
+[[maybe_unused]] const bool create_say_elements = says_elements<ArangeIntegers>() && says_elements<Arange>();
 
 struct Linspace {
   using kind = Explicit;

@@ -9,10 +9,8 @@
 
 namespace ricci {
 
-/// float16 and bfloat16 are computed in float32.
-constexpr DType computed_dtype(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
-}
+/// x itself if it is floating or complex, else x in the default type.
+inline Tensor floating(const Tensor& x) { return is_differentiable(type_of(x).dtype) ? x : to(x, default_dtype()); }
 
 /// Throws TypeError if x is complex.
 inline void require_real(const char* op, const Type& x) {
@@ -34,16 +32,16 @@ inline bool is_row_major(Strided x) { return is_contiguous(shape_of(x), Strides(
 /// Row-major, uninitialised, of x's shape.
 inline ArrayRef array_like(Strided x, DType dtype) { return make_array({dtype, shape_of(x)}); }
 
-enum class Layout : bool { any, row_major };
+enum class ElementOrder : bool { any, row_major };
 
 /// kernel(out, in) on operands of computed types and the wanted layout: themselves, or converted copies.
 template <class Kernel>
-void run_computed(Layout layout, Outputs out, Inputs in, Kernel&& kernel) {
+void run_computed(ElementOrder layout, Outputs out, Inputs in, Kernel&& kernel) {
   SmallVector<ArrayRef, 6> copies;
   SmallVector<Strided, 4> from, to;
   for (const Strided& x : in) {
     const DType dtype = computed_dtype(x.dtype);
-    if (dtype == x.dtype && (layout == Layout::any || is_row_major(x))) {
+    if (dtype == x.dtype && (layout == ElementOrder::any || is_row_major(x))) {
       from.push_back(x);
       continue;
     }
@@ -64,7 +62,7 @@ void run_computed(Layout layout, Outputs out, Inputs in, Kernel&& kernel) {
 /// kernel(elements of the result, operands) with all of these row-major and of computed types; the result is not.
 template <class Kernel>
 void run_row_major(Outputs out, Inputs in, Kernel&& kernel) {
-  run_computed(Layout::row_major, out.first(0), in, [&](Outputs, Inputs given) {
+  run_computed(ElementOrder::row_major, out.first(0), in, [&](Outputs, Inputs given) {
     if (is_row_major(out[0])) return kernel(out[0].data, given);
     const ArrayRef found = array_like(out[0], out[0].dtype);
     kernel(found->data, given);

@@ -30,12 +30,12 @@ Tensor beside_matrix(const Tensor& c) { return unsqueeze(unsqueeze(c, -1), -1); 
 Tensor trace_of_product(const Tensor& a, const Tensor& b) { return sum(mT(a) * b, {-2, -1}); }
 
 /// The LU factors of a stack of matrices, element by element.
-struct Factors {
+struct MatrixFactors {
   MatrixInfo info;  // a zero pivot is no error here
   LuFactors factors;
   std::int64_t n, count;
 
-  explicit Factors(Strided a) : info(a), factors(a, info), n(a.shape[a.rank - 1]), count(info.count()) {}
+  explicit MatrixFactors(Strided a) : info(a), factors(a, info), n(a.shape[a.rank - 1]), count(info.count()) {}
 
   template <class T>
   T* matrix(std::int64_t i) const {
@@ -86,7 +86,7 @@ struct Adjugate {
     return {in[0].dtype, in[0].shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs operands) {
+    run_computed(ElementOrder::any, out, in, [](Outputs y, Inputs operands) {
       if (operands.size() == 1) of_no_direction(y[0], operands[0]);
       else kernels::adjugate_derivative(y[0], operands);
     });
@@ -183,7 +183,7 @@ struct Adjugate {
 
   /// det(a) a⁻¹; where a pivot is 0, by minors.
   static void of_no_direction(Strided y, Strided a) {
-    const Factors factors(a);
+    const MatrixFactors factors(a);
     const ArrayRef scaled_identity = array_like(a, a.dtype);
     visit_computed(a.dtype, [&](auto t) {
       using T = typename decltype(t)::type;
@@ -207,7 +207,7 @@ struct Adjugate {
   }
 };
 
-[[maybe_unused]] const bool says = says_elements<Adjugate>();
+[[maybe_unused]] const bool determinants_say_elements = says_elements<Adjugate>();
 
 Tensor adjugate(const Tensor& a) { return ricci::apply(Adjugate{}, std::span(&a, 1))[0]; }
 
@@ -218,8 +218,8 @@ struct Determinant {
 
   Type type(const Type& a) const { return without_matrix(a, a.dtype); }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
-      const Factors factors(a[0]);
+    run_computed(ElementOrder::any, out, in, [](Outputs y, Inputs a) {
+      const MatrixFactors factors(a[0]);
       visit_computed(a[0].dtype, [&](auto t) {
         using T = typename decltype(t)::type;
         for (std::int64_t i = 0; i < factors.count; ++i) static_cast<T*>(y[0].data)[i] = factors.determinant<T>(i);
@@ -260,8 +260,8 @@ struct SignLogDeterminant {
 
   Types type(const Type& a) const { return {without_matrix(a, a.dtype), without_matrix(a, real_dtype(a.dtype))}; }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
-      const Factors factors(a[0]);
+    run_computed(ElementOrder::any, out, in, [](Outputs y, Inputs a) {
+      const MatrixFactors factors(a[0]);
       visit_computed(a[0].dtype, [&](auto t) {
         using T = typename decltype(t)::type;
         for (std::int64_t i = 0; i < factors.count; ++i)
@@ -297,7 +297,7 @@ struct SignLogDeterminant {
   static Tensor i() { return Tensor(std::complex<double>(0, 1)); }
 
   template <class T, class Real>
-  static void accumulate(const Factors& factors, std::int64_t matrix, T& sign, Real& log) {
+  static void accumulate(const MatrixFactors& factors, std::int64_t matrix, T& sign, Real& log) {
     sign = static_cast<T>(factors.sign(matrix));
     log = 0;
     for (std::int64_t row = 0; row < factors.n; ++row) {

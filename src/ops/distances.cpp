@@ -14,7 +14,7 @@ namespace {
 /// a[..., i, :] - b[..., j, :] as [..., i, j, :].
 Tensor differences(const Tensor& a, const Tensor& b) { return unsqueeze(a, -2) - unsqueeze(b, -3); }
 
-void require_matrices(const char* op, const Tensor& x) {
+void require_rows(const char* op, const Tensor& x) {
   if (type_of(x).rank() < 2)
     raise<ValueError>(std::string(op) + ": " + type_text(x) + " has no rows; it must have at least two axes");
 }
@@ -36,8 +36,8 @@ Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps,
 Tensor cdist(const Tensor& a, const Tensor& b) { return cdist(a, b, 2); }
 Tensor cdist(const Tensor& a, const Tensor& b, double p) {
   const Called as("cdist", a, b);
-  require_matrices("cdist", a);
-  require_matrices("cdist", b);
+  require_rows("cdist", a);
+  require_rows("cdist", b);
   if (!(type_of(a).shape.back() == type_of(b).shape.back()))
     raise<ValueError>("cdist: the rows of " + type_text(a) + " and " + type_text(b) + " must have one size");
   return norm(differences(a, b), p, -1);
@@ -81,7 +81,7 @@ Tensor normalize(const Tensor& x, double p, std::int64_t dim, double eps) {
 
 Tensor renorm(const Tensor& x, double p, std::int64_t dim, double most) {
   const Called as("renorm", x);
-  require_matrices("renorm", x);
+  require_rows("renorm", x);
   if (!(most >= 0))
     raise<ValueError>("renorm: the greatest norm is " + std::to_string(most) + "; it must be at least 0");
   Axes others;

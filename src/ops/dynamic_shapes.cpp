@@ -118,7 +118,7 @@ struct IndexOfClass {
   Allowed allowed() const { return {0, classes.host() - 1}; }
 };
 
-[[maybe_unused]] const bool allows = allows_some<Checked<IndexOfClass>>();
+[[maybe_unused]] const bool class_index_allow_some = allows_some<Checked<IndexOfClass>>();
 
 }  // namespace
 

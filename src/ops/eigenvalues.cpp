@@ -49,7 +49,7 @@ struct Eig {
     return {{dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, {dtype, a.shape}};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::eig(y[0], y[1], a[0], info.data());
       require_convergence(name, info);
@@ -88,7 +88,7 @@ struct Eigvals {
 
   Type type(const Type& a) const { return Eig().type(a)[0]; }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::eigvals(y[0], a[0], info.data());
       require_convergence(name, info);

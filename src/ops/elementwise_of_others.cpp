@@ -4,19 +4,14 @@
 #include <numbers>
 
 #include "ops/axes.h"
+#include "ops/constants.h"
+#include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/ops/special.h"
 
 namespace ricci {
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// x as floating numbers of its own type, or of the default type.
-Tensor floating(const Tensor& x) { return is_differentiable(type_of(x).dtype) ? x : to(x, default_dtype()); }
-
-}  // namespace
+namespace {}  // namespace
 
 namespace ops {
 

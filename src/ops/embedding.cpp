@@ -40,7 +40,7 @@ struct BagArgmax {
     if (const auto bad = kernels::find_out_of_range(in[1], 0, bags.host()))
       raise<IndexError>(std::string(name) + ": bag " + std::to_string(*bad) + " is out of range; " +
                         legal_range(0, bags.host() - 1));
-    run_computed(Layout::row_major, out, in,
+    run_computed(ElementOrder::row_major, out, in,
                  [](Outputs places, Inputs x) { kernels::bag_argmax(places[0], x[0], x[1]); });
   }
   BagArgmax lifted() const { return *this; }

@@ -2,13 +2,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/constants.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
-
-constexpr DTypes fields = DTypes::floating | DTypes::complex;
 
 struct Exp {
   using kind = Elementwise;

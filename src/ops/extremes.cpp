@@ -175,10 +175,12 @@ struct FirstExtreme {
   }
 };
 
-[[maybe_unused]] const bool say_elements = says_elements<ArgExtreme<true>>() && says_elements<ArgExtreme<false>>() &&
-                                           says_elements<FirstExtreme<true>>() && says_elements<FirstExtreme<false>>();
-[[maybe_unused]] const bool have_simpler = has_simpler<ArgExtreme<true>>() && has_simpler<ArgExtreme<false>>() &&
-                                           has_simpler<FirstExtreme<true>>() && has_simpler<FirstExtreme<false>>();
+[[maybe_unused]] const bool extremes_say_elements =
+    says_elements<ArgExtreme<true>>() && says_elements<ArgExtreme<false>>() && says_elements<FirstExtreme<true>>() &&
+    says_elements<FirstExtreme<false>>();
+[[maybe_unused]] const bool extremes_have_simpler =
+    has_simpler<ArgExtreme<true>>() && has_simpler<ArgExtreme<false>>() && has_simpler<FirstExtreme<true>>() &&
+    has_simpler<FirstExtreme<false>>();
 
 template <bool greatest>
 std::pair<Tensor, Tensor> first_extreme(const Tensor& x, std::int64_t axis, bool keepdim) {

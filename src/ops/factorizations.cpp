@@ -223,7 +223,7 @@ struct TriangularSolve {
     return {b.dtype, b.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs x, Inputs operand) {
       kernels::triangular_solve(x[0], operand[0], operand[1],
                                 upper ? kernels::Triangle::upper : kernels::Triangle::lower,
                                 transpose ? kernels::Transpose::yes : kernels::Transpose::no,
@@ -313,7 +313,7 @@ struct Cholesky {
     return {a.dtype, a.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs l, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs l, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::cholesky(l[0], a[0], info.data());
       if (const int order = info.first_failure())
@@ -367,7 +367,7 @@ struct CholeskyEx {
     return {a, {DType::int32, Shape(a.shape.begin(), a.shape.end() - 2)}};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::cholesky(y[0], a[0], info.data());
       const ArrayRef orders = array_like(y[1], DType::int32);

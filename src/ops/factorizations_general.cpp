@@ -58,7 +58,7 @@ struct Solve {
     return {b.dtype, b.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs x, Inputs operand) {
       MatrixInfo info(operand[0]);
       const LuFactors factors(operand[0], info);
       require_regular(name, info);
@@ -101,7 +101,7 @@ struct Inverse {
     return {a.dtype, a.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs x, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs x, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::inverse(x[0], a[0], info.data());
       require_regular(name, info);

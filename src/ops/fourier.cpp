@@ -32,7 +32,7 @@ void require_complex(const char* op, const Type& x) {
 
 /// x, the first half of a spectrum of n real numbers along `axis`, times what stands for how often an element counts:
 /// `once` for element 0 and for n / 2 of an even n, `twice` for the others, whose conjugates are in the other half.
-Tensor weighed(const Tensor& x, std::int64_t axis, Size n, double once, double twice) {
+Tensor weighed_bins(const Tensor& x, std::int64_t axis, Size n, double once, double twice) {
   const Type type = type_of(x);
   Shape along = Shape::filled(type.shape.size(), 1);
   along[at(axis)] = type.shape[at(axis)];
@@ -83,7 +83,7 @@ struct Rfft {
     return type;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs x) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs x) {
       const int along = static_cast<int>(axis);
       kernels::rfft(y[0], x[0], along, factor_of(factor, x[0].shape[along]));
     });
@@ -119,7 +119,7 @@ struct Irfft {
   void eval(Outputs out, Inputs in) const {
     kernels::irfft(out[0], in[0], static_cast<int>(axis), factor_of(factor, n.host()));
   }
-  Tensor transpose(const Tensor& ct) const { return weighed(apply(Rfft{axis, factor}, ct), axis, n, 1, 2); }
+  Tensor transpose(const Tensor& ct) const { return weighed_bins(apply(Rfft{axis, factor}, ct), axis, n, 1, 2); }
   Irfft lifted() const { return {axis + 1, n, factor}; }
   static std::vector<Sample<Irfft>> samples() {
     return {{{0, 5, Factor::one}, {samples_of_waves({3})}},
@@ -132,7 +132,7 @@ struct Irfft {
 
 Tensor Rfft::transpose(const Tensor& ct, const Type& x) const {
   const Size n = x.shape[at(axis)];
-  return apply(Irfft{axis, n, factor}, weighed(ct, axis, n, 1, 0.5));
+  return apply(Irfft{axis, n, factor}, weighed_bins(ct, axis, n, 1, 0.5));
 }
 
 // ── what users call ──

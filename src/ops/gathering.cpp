@@ -294,8 +294,8 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
   return type_of(x).rank() == 0 ? reshape(y, {}) : y;
 }
 
-[[maybe_unused]] const bool say_elements = says_elements<Gather>() && says_elements<Scatter>(),
-                            name_places = names_places<Gather>() && names_places<Scatter>();
+[[maybe_unused]] const bool gathering_say_elements = says_elements<Gather>() && says_elements<Scatter>(),
+                            gathering_name_places = names_places<Gather>() && names_places<Scatter>();
 
 }  // namespace
 

@@ -68,7 +68,7 @@ Type type_of_values(const Reading& reading, const Type& images, const Type& grid
 /// kernel(out, in) on operands of computed types, with a contiguous output.
 template <class Kernel>
 void run_contiguous(Outputs out, Inputs in, const Kernel& kernel) {
-  run_computed(Layout::any, out, in, [&](Outputs to, Inputs from) {
+  run_computed(ElementOrder::any, out, in, [&](Outputs to, Inputs from) {
     if (is_row_major(to[0])) return kernel(to[0], from);
     const ArrayRef found = array_like(to[0], to[0].dtype);
     kernel(found->strided(), from);

@@ -2,13 +2,12 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/constants.h"
 #include "ops/unit_circle.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
-
-constexpr DTypes fields = DTypes::floating | DTypes::complex;
 
 struct Sinh {
   using kind = Elementwise;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/bounded_number.h"
+#include "ops/constants.h"
 #include "ops/incomplete.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -11,8 +12,6 @@
 
 namespace ricci {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
 auto is_lower(T a, T x) {

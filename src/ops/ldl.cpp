@@ -153,7 +153,7 @@ struct LdlFactor {
             {DType::int32, Shape(a.shape.begin(), a.shape.end() - 2)}};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::ldl_factor(y[0], y[1], a[0], hermitian, info.data());
       if (const int zero = info.first_failure(); zero != 0 && must_be_regular)

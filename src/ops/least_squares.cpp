@@ -245,14 +245,14 @@ bool is_deficient(const char* name, Strided r, double least) {
   return !(s[r.shape[0] - 1] > s[0] * static_cast<Real>(least));
 }
 
-/// x = r⁺ b, or rᴴ⁺ b with Form::adjoint, for the upper triangles r [..., n, n], row-major, of a QR factorisation: by
+/// x = r⁺ b, or rᴴ⁺ b with QrForm::adjoint, for the upper triangles r [..., n, n], row-major, of a QR factorisation: by
 /// substitution, and by singular values those of too small a rank. Conjugates r for the adjoint.
-enum class Form : std::uint8_t { plain, adjoint };
-void solve_by_rank(const char* name, Strided x, Strided r, Strided b, Form form, double least) {
-  if (form == Form::adjoint) conjugate(r);
+enum class QrForm : std::uint8_t { plain, adjoint };
+void solve_by_rank(const char* name, Strided x, Strided r, Strided b, QrForm form, double least) {
+  if (form == QrForm::adjoint) conjugate(r);
   const Swapped transposed(r);
-  const Strided a = form == Form::adjoint ? transposed.view : r;
-  kernels::triangular_solve(x, a, b, form == Form::adjoint ? kernels::Triangle::lower : kernels::Triangle::upper);
+  const Strided a = form == QrForm::adjoint ? transposed.view : r;
+  kernels::triangular_solve(x, a, b, form == QrForm::adjoint ? kernels::Triangle::lower : kernels::Triangle::upper);
   visit_computed(r.dtype, [&]<class T>(std::type_identity<T>) {
     for (std::int64_t i = 0; i < count_of_matrices(r); ++i) {
       const Strided triangle = matrix_of(r, i);
@@ -280,7 +280,7 @@ void invert_by_qr(const char* name, Strided y, Strided a, double least) {
   const QrFactors factors(a);
   conjugate(factors.q->strided());
   const Swapped right(factors.q->strided());
-  solve_by_rank(name, y, factors.r->strided(), right.view, Form::plain, least);
+  solve_by_rank(name, y, factors.r->strided(), right.view, QrForm::plain, least);
 }
 
 /// The pseudo-inverse y of a; singular values that are the greatest one times `tolerance`, or less, count as 0. As long
@@ -301,7 +301,7 @@ struct Pinv {
     return y;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       const double least = tolerance.value_or(usual_tolerance({a[0].dtype, shape_of(a[0])}));
       const bool is_tall = a[0].shape[a[0].rank - 2] >= a[0].shape[a[0].rank - 1];
       if (by_qr && is_tall) invert_by_qr(name, y[0], a[0], least);
@@ -356,7 +356,7 @@ struct Lstsq {
     return x;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs x, Inputs operand) {
       const Strided a = operand[0];
       if (a.shape[a.rank - 2] >= a.shape[a.rank - 1]) solve_tall(x[0], a, operand[1]);
       else solve_wide(x[0], a, operand[1]);
@@ -403,7 +403,7 @@ struct Lstsq {
     conjugate(factors.q->strided());
     const ArrayRef right = array_like(x, x.dtype);
     kernels::matmul(right->strided(), Swapped(factors.q->strided()).view, b);
-    solve_by_rank(name, x, factors.r->strided(), right->strided(), Form::plain, least_of(a));
+    solve_by_rank(name, x, factors.r->strided(), right->strided(), QrForm::plain, least_of(a));
   }
   /// q rᴴ⁺ b, with aᴴ = q r.
   static void solve_wide(Strided x, Strided a, Strided b) {
@@ -415,7 +415,7 @@ struct Lstsq {
     }
     const QrFactors factors(Swapped(conjugated ? conjugated->strided() : a).view);
     const ArrayRef inner = array_like(b, b.dtype);
-    solve_by_rank(name, inner->strided(), factors.r->strided(), b, Form::adjoint, least_of(a));
+    solve_by_rank(name, inner->strided(), factors.r->strided(), b, QrForm::adjoint, least_of(a));
     kernels::matmul(x, factors.q->strided(), inner->strided());
   }
 };

@@ -105,7 +105,7 @@ struct CrossEntropy {
   }
 };
 
-[[maybe_unused]] const bool says = says_elements<CrossEntropy>();
+[[maybe_unused]] const bool class_losses_say_elements = says_elements<CrossEntropy>();
 
 /// The axis of classes; throws unless there is one.
 std::int64_t class_axis(const char* op, const Tensor& input) {

@@ -153,7 +153,7 @@ struct LuFactor {
     return {a, {DType::int32, exchanges}, {DType::int32, leading}};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::lu_factor(y[0], y[1], a[0], info.data());
       if (const int pivot = info.first_failure(); pivot != 0 && must_be_regular)

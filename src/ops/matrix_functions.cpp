@@ -25,7 +25,7 @@ struct MatrixExp {
     return a;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs a) { kernels::matrix_exp(y[0], a[0]); });
+    run_computed(ElementOrder::any, out, in, [](Outputs y, Inputs a) { kernels::matrix_exp(y[0], a[0]); });
   }
   Tensors jvp(const Forward& f) const { return {along(f.inputs[0], f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {along(adjoint(r.inputs[0]), r.cotangents[0])}; }
@@ -62,7 +62,7 @@ struct HermitianSylvester {
     return c;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs x, Inputs operand) {
+    run_computed(ElementOrder::any, out, in, [](Outputs x, Inputs operand) {
       MatrixInfo info(operand[0]);
       kernels::hermitian_sylvester(x[0], operand[0], operand[1], info.data());
       require_convergence("matrix_sqrth or polar_decomposition", info);
@@ -105,7 +105,7 @@ struct HermitianSqrt {
     return a;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs x, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [](Outputs x, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::hermitian_sqrt(x[0], a[0], info.data());
       require_convergence(name, info);
@@ -144,7 +144,7 @@ struct Polar {
     return {a, h};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::polar(y[0], y[1], a[0], info.data());
       require_convergence("polar_decomposition", info);
@@ -205,7 +205,7 @@ struct NuclearNorm {
     return {real_dtype(a.dtype), Shape(a.shape.begin(), a.shape.end() - 2)};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs in_a) {
+    run_computed(ElementOrder::any, out, in, [](Outputs y, Inputs in_a) {
       const Strided& a = in_a[0];
       const Shape shape = shape_of(a);
       const std::size_t rank = shape.size();

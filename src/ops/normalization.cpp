@@ -29,7 +29,7 @@ struct Normalize {
     return {x, scale};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [this](Outputs y, Inputs x) {
+    run_computed(ElementOrder::row_major, out, in, [this](Outputs y, Inputs x) {
       if (x[0].dtype == DType::float64) evaluate<double>(y[0], y[1], x[0]);
       else evaluate<float>(y[0], y[1], x[0]);
     });
@@ -97,7 +97,7 @@ struct Normalize {
 
 [[maybe_unused]] const bool normalize_has_simpler = has_simpler<Normalize>();
 
-void require_shape(const char* what, const Tensor& x, const Shape& shape) {
+void require_normalized_shape(const char* what, const Tensor& x, const Shape& shape) {
   if (!(type_of(x).shape == shape))
     raise<ValueError>(std::string("layer_norm: the ") + what + " " + type_text(x) + " must have the normalized shape " +
                       to_string(shape));
@@ -123,8 +123,8 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 }
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double eps) {
-  if (weight.defined()) require_shape("weight", weight, normalized_shape);
-  if (bias.defined()) require_shape("bias", bias, normalized_shape);
+  if (weight.defined()) require_normalized_shape("weight", weight, normalized_shape);
+  if (bias.defined()) require_normalized_shape("bias", bias, normalized_shape);
   const Tensor y = normalized(x, normalized_shape, eps);
   if (weight.defined() && bias.defined()) return addcmul(bias, y, weight);
   if (weight.defined()) return y * weight;

@@ -165,7 +165,7 @@ struct LogSoftmax {
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
 
-[[maybe_unused]] const bool have_simpler =
+[[maybe_unused]] const bool normalizers_have_simpler =
     has_simpler<Softmax>() && has_simpler<LogSoftmax>() && has_simpler<LogSumExp>();
 
 /// Complex x less the greatest real part along `axes`, so that no exponential overflows; and what was taken.

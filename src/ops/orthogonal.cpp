@@ -40,7 +40,7 @@ struct Qr {
     return {q, r};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) { kernels::qr(y[0], y[1], a[0]); });
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) { kernels::qr(y[0], y[1], a[0]); });
   }
   /// With C = qᴴ da r⁻¹ = X + U, X skew-Hermitian and U upper triangular with a real diagonal: dr = U r and
   /// dq = da r⁻¹ - q U.
@@ -131,7 +131,7 @@ struct Geqrf {
     return {a, tau};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) { kernels::geqrf(y[0], y[1], a[0]); });
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) { kernels::geqrf(y[0], y[1], a[0]); });
   }
   Tensors jvp(const Forward& f) const {
     const Factors y(f.outputs[0], f.outputs[1]);

@@ -1,6 +1,7 @@
 // Orthogonal polynomials by three-term recurrences.
 #include "ricci/ops/polynomials.h"
 
+#include "ops/dense.h"
 #include "primitive/called.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
@@ -19,7 +20,7 @@ Tensor recurrence(const char* op, const Tensor& x, std::int64_t n, First first, 
   if (n > most)
     raise<ValueError>(std::string(op) + ": the degree is " + std::to_string(n) + "; pass one of at most " +
                       std::to_string(most));
-  const Tensor values = is_differentiable(x.dtype()) ? x : to(x, default_dtype());
+  const Tensor values = floating(x);
   if (n <= 0) return full_like(values, n < 0 ? 0 : 1);
   Tensor before = ones_like(values), now = values * first.factor + first.offset;
   for (std::int64_t k = 1; k < n; ++k) before = std::exchange(now, next(static_cast<double>(k), now, before));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "ops/constants.h"
 #include "ops/edge.h"
 #include "ops/unrounded.h"
 #include "primitive/writing.h"
@@ -16,8 +17,6 @@ namespace ricci {
 namespace {
 
 constexpr DTypes numbers = DTypes::floating | DTypes::integral | DTypes::complex;
-constexpr DTypes fields = DTypes::floating | DTypes::complex;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The exponents for which products, of x or of 1 / x, take less time than logarithm and exponential do.
 bool takes_products(double exponent) {
@@ -74,11 +73,11 @@ T power_by(T x, double exponent) {
 
 /// A complex power by a real number is the same whether the number is a parameter or an element.
 template <class T>
-T power(T base, T exponent) {
+T raised(T base, T exponent) {
   return scalar::pow(base, exponent);
 }
 template <class F>
-std::complex<F> power(std::complex<F> base, std::complex<F> exponent) {
+std::complex<F> raised(std::complex<F> base, std::complex<F> exponent) {
   return exponent.imag() == 0 ? power_by(base, static_cast<double>(exponent.real())) : scalar::pow(base, exponent);
 }
 
@@ -89,7 +88,7 @@ struct Pow {
   static constexpr DTypes dtypes = numbers;
   static constexpr unsigned keeps = input(0) | input(1) | output(0);
   static constexpr Interval domain = {0.25, 2};
-  template <class T> auto formula(T base, T exponent) const { return power(base, exponent); }
+  template <class T> auto formula(T base, T exponent) const { return raised(base, exponent); }
   /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
   /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power
   /// may overflow although its product with the exponent is finite; y / base says that, unless base is infinite.

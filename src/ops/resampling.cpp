@@ -131,7 +131,7 @@ struct Resample {
   }
   void eval(Outputs out, Inputs in) const {
     const kernels::WeightedWindows windows = windows_of(by, in[0].dtype);
-    run_computed(Layout::row_major, out, in, [&](Outputs y, Inputs x) {
+    run_computed(ElementOrder::row_major, out, in, [&](Outputs y, Inputs x) {
       kernels::resample(y[0], x[0], static_cast<int>(axis),
                         is_transposed ? kernels::transposed(windows, by.from.host()) : windows);
     });

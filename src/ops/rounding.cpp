@@ -116,7 +116,7 @@ struct NonzeroDivisor {
   static Allowed allowed() { return {.zero = false}; }
 };
 
-[[maybe_unused]] const bool allows = allows_some<Checked<NonzeroDivisor>>();
+[[maybe_unused]] const bool rounding_allow_some = allows_some<Checked<NonzeroDivisor>>();
 
 /// Whether there is no element for any example of the running vmaps.
 bool is_empty_for_all_examples(const char* op, const Tensor& x) {

@@ -22,7 +22,7 @@ void require_rows(const char* name, const Type& table, const Type& places) {
 }
 
 /// All but the last axis.
-Shape rows_of(const Type& table) { return Shape(table.shape.begin(), table.shape.end() - 1); }
+Shape shape_of_rows(const Type& table) { return Shape(table.shape.begin(), table.shape.end() - 1); }
 
 /// kernel(out), in a contiguous array of its own where `out` is not contiguous.
 template <class Kernel>
@@ -70,7 +70,7 @@ struct SumOfRows {
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     if (i == 0)
-      return sum_rows(ct, r.inputs[1], r.inputs[3], r.inputs[2], rows_of(r.input_types[0]), told_to, told_from);
+      return sum_rows(ct, r.inputs[1], r.inputs[3], r.inputs[2], shape_of_rows(r.input_types[0]), told_to, told_from);
     return multiply_rows(r.inputs[0], ct, r.inputs[2], r.inputs[3], told_from, told_to);
   }
   BatchedOutputs batch(const Batch& b) const {
@@ -116,7 +116,7 @@ struct ProductsOfRows {
     run_contiguous(out[0], [&](const Strided& y) { kernels::multiply_rows(y, in[0], in[1], in[2], in[3]); });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    const Shape rows = rows_of(r.input_types[static_cast<std::size_t>(i)]);
+    const Shape rows = shape_of_rows(r.input_types[static_cast<std::size_t>(i)]);
     if (i == 0) return sum_rows(r.inputs[1], ct, r.inputs[3], r.inputs[2], rows, told_to, told_from);
     return sum_rows(r.inputs[0], ct, r.inputs[2], r.inputs[3], rows, told_from, told_to);
   }

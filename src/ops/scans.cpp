@@ -349,7 +349,7 @@ struct ProductOfOthers {
   }
 };
 
-struct Product {
+struct WholeProduct {
   using kind = Explicit;
   using elements = reduction::Summed;
   static constexpr const char* name = "prod";
@@ -369,8 +369,8 @@ struct Product {
     const Tensor of_each = product_or_zero(conj_if_complex(others(x)), beside(ct, {axis}, r.input_types[0].rank()));
     return {to(of_each, r.inputs[0].dtype())};
   }
-  Product lifted() const { return {axis + 1}; }
-  static std::vector<Sample<Product>> samples() {
+  WholeProduct lifted() const { return {axis + 1}; }
+  static std::vector<Sample<WholeProduct>> samples() {
     return {{{0}, {real_sample({3})}},     {{1}, {real_sample({2, 3})}}, {{0}, {tensor({2., 0., 3.})}},
             {{0}, {tensor({0., 0., 3.})}}, {{0}, {complex_sample({3})}}, {{0}, {real_sample({0, 2})}}};
   }
@@ -419,7 +419,7 @@ Tensor logcumsumexp(const Tensor& x, std::int64_t dim) {
 
 Tensor prod(const Tensor& x) {
   const Called as("prod", x);
-  return apply(Product{0}, flatten(x));
+  return apply(WholeProduct{0}, flatten(x));
 }
 Tensor prod(const Tensor& x, DType dtype) {
   const Called as("prod", x);
@@ -433,7 +433,7 @@ Tensor prod(const Tensor& x, std::int64_t dim) { return prod(x, dim, false); }
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim) {
   const Called as("prod", x);
   return along_axis("prod", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    return kept(apply(Product{axis}, v), {axis}, keepdim && type_of(x).rank() > 0);
+    return kept(apply(WholeProduct{axis}, v), {axis}, keepdim && type_of(x).rank() > 0);
   });
 }
 

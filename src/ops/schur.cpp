@@ -50,7 +50,7 @@ struct MaskedSylvester {
     return c;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs x, Inputs operand) {
       kernels::masked_sylvester(x[0], operand[0], operand[1], operand[2], adjoint);
     });
   }
@@ -165,7 +165,7 @@ struct Schur {
     return {a, a};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::schur(y[0], y[1], a[0], info.data());
       require_convergence(name, info);

@@ -1,5 +1,6 @@
 // Spectra of the frames of a signal, and back.
 #include "ops/axes.h"
+#include "ops/dense.h"
 #include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
@@ -56,7 +57,7 @@ Tensor stft(const Tensor& x, Size n_fft, StftOptions options) {
   const Called as("stft", x);
   if (type_of(x).rank() == 0) raise<ValueError>("stft: " + type_text(x) + " has no axis of samples");
   const bool onesided = options.onesided && !x.is_complex();
-  const Tensor signal = is_differentiable(x.dtype()) ? x : to(x, default_dtype());
+  const Tensor signal = floating(x);
   const Frames frames = frames_of("stft", n_fft, options, real_dtype(signal.dtype()));
   const Size n = type_of(signal).shape.back();
   const bool is_reflected = options.center && options.pad_mode == "reflect";

@@ -21,14 +21,14 @@ struct Circle {
   T sine, cosine;
 };
 /// Of sin(w x) / (w x). `border`: up to which w x the k-th derivative is the series, with so many `terms`.
-struct Waves {
+struct SincWaves {
   static constexpr double ulps = 4;
   static constexpr bool is_hyperbolic = false;
   static double border(double k) { return std::numbers::pi * (0.5 + 0.1 * k); }
   static std::int64_t terms(std::int64_t k) { return 14 + k / 2; }
 };
 /// w, and the sine and cosine of w x, of which whole turns are taken off x where w is pi.
-struct HalfTurn : Waves {
+struct HalfTurn : SincWaves {
   static constexpr const char* name = "sinc";
   static constexpr long double w = std::numbers::pi_v<long double>;
   template <class T>
@@ -38,7 +38,7 @@ struct HalfTurn : Waves {
     return {sign * scalar::sin(angle), sign * scalar::cos(angle)};
   }
 };
-struct Radian : Waves {
+struct Radian : SincWaves {
   static constexpr const char* name = "spherical_bessel_j0";
   static constexpr long double w = 1;
   template <class T>

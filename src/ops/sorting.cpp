@@ -193,7 +193,7 @@ struct PickShared {
   }
 };
 
-[[maybe_unused]] const bool say_elements =
+[[maybe_unused]] const bool sorting_say_elements =
     says_elements<Sort>() && says_elements<TopK>() && says_elements<KthValue>() && says_elements<PickShared>();
 
 std::pair<Tensor, Tensor> pair_of(Tensors outputs) { return {outputs[0], outputs[1]}; }

@@ -172,7 +172,7 @@ struct Eigh {
     return {{real_dtype(a.dtype), Shape(a.shape.begin(), a.shape.end() - 1)}, {a.dtype, a.shape}};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::eigh(y[0], y[1], a[0], info.data());
       require_convergence(name, info);
@@ -209,7 +209,7 @@ struct Eigvalsh {
 
   Type type(const Type& a) const { return Eigh().type(a)[0]; }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::eigvalsh(y[0], a[0], info.data());
       require_convergence(name, info);
@@ -255,7 +255,7 @@ struct Svd {
     return {u, s, vh};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::svd(y[0], y[1], y[2], a[0], info.data());
       require_convergence(name, info);
@@ -348,7 +348,7 @@ struct Svdvals {
 
   Type type(const Type& a) const { return Svd{false}.type(a)[1]; }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+    run_computed(ElementOrder::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::svdvals(y[0], a[0], info.data());
       require_convergence(name, info);

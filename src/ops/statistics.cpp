@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/axes.h"
+#include "ops/dense.h"
 #include "ops/reading.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -12,8 +13,6 @@
 
 namespace ricci {
 namespace {
-
-Tensor floating(const Tensor& x) { return is_differentiable(type_of(x).dtype) ? x : to(x, default_dtype()); }
 
 /// The size of an axis as a number.
 Tensor number_along(const Tensor& x, std::int64_t axis) { return Tensor(type_of(x).shape[at(axis)]); }

@@ -287,8 +287,8 @@ std::vector<Sample<PutAt>> PutAt::samples() {
       {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({4, 2}), places({2, 0, 2, -1})}}};
 }
 
-[[maybe_unused]] const bool say_elements = says_elements<Take>() && says_elements<PutAt>(),
-                            name_places = names_places<Take>() && names_places<PutAt>();
+[[maybe_unused]] const bool taking_say_elements = says_elements<Take>() && says_elements<PutAt>(),
+                            taking_name_places = names_places<Take>() && names_places<PutAt>();
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
   Shape shape;

@@ -3,13 +3,12 @@
 #include <limits>
 #include <numbers>
 
+#include "ops/constants.h"
 #include "ops/unit_circle.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
-
-constexpr DTypes fields = DTypes::floating | DTypes::complex;
 
 Tensor sin_slope(const Tensor& t, const Tensor& x);
 Tensor cos_slope(const Tensor& t, const Tensor& x);

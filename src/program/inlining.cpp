@@ -9,11 +9,10 @@
 #include "program/programs_run.h"
 #include "program/sample_sizes.h"
 #include "program/structure.h"
+#include "tensor/at.h"
 
 namespace ricci {
 namespace {
-
-std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
 
 /// The program to inline; null: the equation stays. A program with sizes of its own asks for those of its call.
 const Program* called_by(const ProgramBody& body, const Equation& e) {

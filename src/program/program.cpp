@@ -14,6 +14,7 @@
 #include "program/running.h"
 #include "ricci/interruption.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/at.h"
 
 namespace ricci {
 namespace {
@@ -157,7 +158,6 @@ class RunningVariables {
   Tensor use(Variable v) { return --uses_[at(v)] > 0 ? tensors_[at(v)] : std::move(tensors_[at(v)]); }
 
  private:
-  static std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
   SmallVector<Tensor, 16> tensors_;
   SmallVector<int, 16> uses_;  // still to come
 };

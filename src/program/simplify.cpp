@@ -8,11 +8,10 @@
 #include "program/pruning.h"
 #include "program/simplifier.h"
 #include "ricci/interruption.h"
+#include "tensor/at.h"
 
 namespace ricci {
 namespace {
-
-std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
 
 Program pruned(ProgramBody body);
 

@@ -6,6 +6,7 @@
 
 #include "kernels/random_normal.h"
 #include "program/element_writer.h"
+#include "tensor/at.h"
 
 namespace ricci {
 
@@ -78,7 +79,6 @@ struct DrawnElement {
   }
 
  private:
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   std::array<Whole, 4> block(std::int64_t number, std::int64_t blocks_of_lane) const {
     return block_scalars(seed, stream, Whole(number) + lane * Whole(blocks_of_lane));
   }

@@ -11,11 +11,10 @@
 #include "ricci/primitive/parameters.h"
 #include "ricci/primitive/raise.h"
 #include "sparse/elimination.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// The nonzeros of each column: their rows, ascending, and their places among the values.
 struct ByColumn {

@@ -9,11 +9,10 @@
 
 #include "primitive/interpreter.h"
 #include "ricci/ops.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::uint64_t bits(double number) { return std::bit_cast<std::uint64_t>(number); }
 

@@ -9,11 +9,10 @@
 
 #include "ricci/interruption.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/at.h"
 
 namespace ricci {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 using Numbers = std::vector<std::int64_t>;
 

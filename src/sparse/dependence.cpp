@@ -14,11 +14,10 @@
 #include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// A loop is followed turn by turn for so many equations; a longer one to where nothing new is added.
 constexpr std::int64_t most_equations_followed = std::int64_t{1} << 24;

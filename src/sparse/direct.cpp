@@ -19,14 +19,13 @@
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
 #include "sparse/factors.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
 
 using Data = Analysis::Data;
 using kernels::Cuts, kernels::Scratch;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// One matrix A, or Aᵀ, and some of the columns of its right-hand sides b, a part of rows of `step` numbers.
 struct System {

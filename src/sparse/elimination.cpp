@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#include "tensor/at.h"
+
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Numbers that are marked until the next `begin`.
 class Marks {

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "tensor/at.h"
+
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Nodes as_they_stand(std::size_t n) {
   Nodes all(n);

@@ -7,13 +7,12 @@
 
 #include "kernels/blas.h"
 #include "kernels/matmul_lanes.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
 
 using Data = Analysis::Data;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // --- Products of columns
 

@@ -1,10 +1,10 @@
 // Views by what they do to strides, moves by where they put the numbers of elements.
 #include "sparse/moves.h"
 
+#include "tensor/at.h"
+
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Elements row by row. Requires: int64.
 std::vector<std::int64_t> whole_numbers(const Value& number) {

@@ -12,6 +12,8 @@
 
 namespace ricci::sparse {
 
+inline std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
+
 /// Of a view: by element of the result, row by row, the first element of the operand that it shows, and how many: two
 /// numbers in a complex one. None where that cannot be told.
 struct Shown {

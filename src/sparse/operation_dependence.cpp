@@ -8,13 +8,10 @@
 #include "ricci/primitive/element_rules.h"
 #include "sparse/dependence.h"
 #include "sparse/moves.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
 
 class Reader {
  public:

@@ -15,13 +15,10 @@
 #include "sparse/assembly.h"
 #include "sparse/moves.h"
 #include "sparse/tangent_program.h"
+#include "tensor/at.h"
 
 namespace ricci::sparse {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-std::int64_t numel(const Type& type) { return type.shape.numel().raw(); }
 
 using Numbers = std::shared_ptr<const std::vector<std::int32_t>>;
 constexpr std::int32_t none = -1;

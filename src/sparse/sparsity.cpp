@@ -13,11 +13,10 @@
 #include "ricci/transforms.h"
 #include "sparse/dependence.h"
 #include "sparse/tangent_program.h"
+#include "tensor/at.h"
 
 namespace ricci {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 void require_size(std::int64_t rows, std::int64_t columns) {
   if (rows >= 0 && columns >= 0) return;

@@ -76,7 +76,7 @@ std::vector<Tensor> ForwardJacobian::State::seeds() const {
     const Size n = type.shape.numel();
     Shape shape = type.shape;
     shape.insert(0, rows);
-    const Called as(name);
+    const ricci::Called as(name);
     parts.push_back(reshape(seeds_part(from, offset, rows, n, type.dtype), shape));
     offset = offset + n;
   }

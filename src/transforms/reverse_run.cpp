@@ -221,7 +221,7 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, Size 
   Shape seed_shape = out.shape;
   seed_shape.insert(0, rows);
   const auto seeds_of_rows = [&] {
-    const Called as(name);
+    const ricci::Called as(name);
     return reshape(seeds_part(examples.first, 0, rows, out.shape.numel(), out.dtype), seed_shape);
   };
   const Tensor seeds = seeds_of_rows();
@@ -244,7 +244,7 @@ std::vector<Tensor> row_from(const Recording::State& s, std::size_t leaf, std::i
   const Type& out = s.output_types[leaf];
   std::vector<Tensor> cts(s.output_types.size());
   {
-    const Called as(name);
+    const ricci::Called as(name);
     cts[leaf] = reshape(seeds_part(element, 0, 1, out.shape.numel(), out.dtype), out.shape);
   }
   std::vector<Tensor> gradients = pull_back(s, cts, false);

@@ -49,10 +49,7 @@ template <class T>
 using sum_element = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
 /// The element type in which elements of `dtype` are added.
-constexpr DType accumulator_dtype(DType dtype) {
-  if (is_integral(dtype)) return DType::int64;
-  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
-}
+constexpr DType accumulator_dtype(DType dtype) { return is_integral(dtype) ? DType::int64 : computed_dtype(dtype); }
 
 /// Calls f(std::type_identity<T>{}) for float16 to float64.
 template <class F>
