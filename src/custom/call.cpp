@@ -7,6 +7,7 @@
 
 #include "interpreters/batch_level.h"
 #include "interpreters/lifted.h"
+#include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "ops/debug.h"
 #include "program/edit.h"
@@ -40,13 +41,21 @@ struct Found {
   std::shared_ptr<const CallSizes> sizes;
   Program at_sizes(const Program& program) const { return sizes ? program.in_call(sizes) : program; }
 };
+/// Whether what is recorded here will stand where derivatives are taken.
+bool inside_differentiated() {
+  for (const Interpreter* i = this_thread.innermost; i; i = i->parent)
+    if (i->kind == ValueKind::recorded && static_cast<const RecordInterpreter*>(i)->is_differentiated) return true;
+  return false;
+}
+
 constexpr int most_variants = 8;
 /// What `make(f, examples)` makes of a program, kept with it under `key`. `examples`: a size besides those of the
 /// program's inputs. Where sizes are open, what is made serves all sizes for which its comparisons come out alike; for
 /// others there is another variant. A program inside a recording has symbols of that recording: what is made of it is
 /// not kept. Nor is a program derived by a rule that captures tensors: the rule may capture others the next time.
 template <class Made, class Make>
-Found<Made> made_once(const Program& f, const std::string& key, std::optional<Size> examples, const Make& make) {
+Found<Made> made_once(const Program& f, std::string key, std::optional<Size> examples, const Make& make) {
+  if (inside_differentiated()) key += " where derivatives are taken";
   const auto here = [&] { return std::make_shared<const Made>(make(resolved(f), examples)); };
   const CallSizes* const sizes = f.call_sizes();
   if (!sizes && inside_symbol_scope()) return {here(), nullptr};
@@ -137,21 +146,25 @@ BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch&
 }
 
 bool are_differentiated(std::span<const Tensor> inputs) {
-  return std::ranges::any_of(inputs, [](const Tensor& t) {
-    return innermost_part(*value_of(t), ValueKind::taped) || innermost_part(*value_of(t), ValueKind::dual);
-  });
+  return inside_differentiated() || std::ranges::any_of(inputs, [](const Tensor& t) {
+           return innermost_part(*value_of(t), ValueKind::taped) || innermost_part(*value_of(t), ValueKind::dual);
+         });
 }
 
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs) {
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, bool is_one_call) {
   const auto has_own_rules = [](const Rules& rules) { return rules.keep && !rules.transparent; };
-  const auto seen = [](const Program& f) {
+  Tensors operands(inputs.begin(), inputs.end());
+  const auto seen = [&](const Program& f) {
     const auto make = [](const Program& program, std::optional<Size>) { return seen_inside_reverse(program); };
     const Found<Closure> found = made_once<Closure>(f, "seen inside reverse mode", {}, make);
-    return captures(*found.made) ? f : found.at_sizes(found.made->program);
+    if (captures(*found.made) && !is_one_call) return f;
+    operands.append(found.made->captured.begin(), found.made->captured.end());
+    return found.at_sizes(found.made->program);
   };
   const bool sees_rules = are_differentiated(inputs) && any_inside(op, has_own_rules);
   const OwnedParameters parameters = sees_rules ? with_each_program(op, seen) : OwnedParameters();
-  Kept kept = keep_by_calling({op.rules, sees_rules ? parameters.get() : op.parameters}, inputs);
+  Kept kept = keep_by_calling({op.rules, sees_rules ? parameters.get() : op.parameters}, operands);
+  kept.residual.tensors.resize(inputs.size());
   kept.residual.rest = note_of_draws(op.rules->draws(op.parameters));
   return kept;
 }

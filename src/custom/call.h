@@ -25,7 +25,9 @@ bool are_differentiated(std::span<const Tensor> inputs);
 /// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
 /// of the program, so all that is noted of its draws is whose they are. Where other derivatives go through the inputs,
 /// they go through what functions with rules of their own compute inside reverse mode, as without the operation.
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs);
+/// `is_one_call`: the operation is a call of one program, which may take more operands: what the rules capture. In
+/// another operation the program of a rule that captures stays as it is.
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, bool is_one_call = false);
 
 /// Reverse mode that keeps the inputs: on the way back, a call of a program that computes the function again and then
 /// its cotangents.

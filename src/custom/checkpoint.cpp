@@ -37,7 +37,7 @@ struct RecordedCheckpoint {
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_call(apply, f, batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs);
+    return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs, true);
   }
   Tensors vjp(const Reverse& rule) const {
     return computed_again(rule.residual->rest.get(), [&] { return pull_call_again(apply, f, rule); });

@@ -84,6 +84,7 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
 
 Closure seen_inside_reverse(const Program& f) {
   Recorder again(called, records_for(Runs::once));
+  again.interpreter().is_differentiated = true;
   const Tensors inputs = again.inputs(input_types(f));
   for (const Tensor& t : under_dropped_tape(function_of(f), inputs, true, called)) again.output(with_dtype(t));
   return closed(again);

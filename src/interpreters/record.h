@@ -105,6 +105,9 @@ class RecordInterpreter final : public Interpreter {
   const std::map<Variable, FirstWrite>& first_writes() const { return first_writes_; }
   void note_write(const Cell& root, const Type& target, const char* name);
 
+  /// What is recorded will stand where derivatives of the inputs are taken.
+  bool is_differentiated = false;
+
   /// The first axes of the variable hold the examples of these levels of vmap, outermost first.
   void note_vmaps(Variable variable, const SmallVector<Level, 2>& levels);
 

@@ -187,6 +187,24 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
   check(rc::checkpoint(triple), 2, 3);
   for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
     check(in_loop(kept), 4, 9);
+  check(rc::checkpoint(rc::checkpoint(triple)), 2, 3);
+  check([=](Tensor x) { return rc::checkpoint([=](Tensor y) { return triple(rc::checkpoint(triple)(y)); })(x); }, 4, 9);
+  check(rc::checkpoint(in_loop(rc::Checkpoints::sqrt)), 4, 9);
+  check(rc::checkpoint(rc::compile(triple)), 2, 3);
+  check(
+      [=](Tensor x) {
+        return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return rc::checkpoint(triple)(y); }, x,
+                             {.checkpoint = rc::Checkpoints::log});
+      },
+      4, 9);
+  const Tensor three = number(3);
+  const auto by_captured = [=](Tensor x) {
+    const auto times_3 = [](Tensor a) { return a * 3; };
+    const auto forward = [=](Tensor a) { return std::pair{a * three, a}; };
+    return rc::custom_vjp(times_3, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
+  };
+  check(rc::checkpoint(by_captured), 2, 3);
+  check(rc::checkpoint(rc::checkpoint(by_captured)), 2, 3);
 }
 
 TEST(Checkpoint, TakesAndGivesTrees) {
