@@ -118,7 +118,10 @@ class BatchLevel {
   /// noted before: these places belong to the run's stream already, so no stream is derived from them.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
-    if (!run) own_streams_.emplace(streams_of(this_thread.innermost), Randomness::same);
+    if (!run) {
+      const StreamScope::OfEndedRun ended{of.randomness == Randomness::different};
+      own_streams_.emplace(streams_of(this_thread.innermost), ended);
+    }
     return {.count = of.count,
             .first = of.first,
             .randomness = of.randomness,

@@ -22,15 +22,29 @@ Level level_of_recording() {
   return recording ? recording->level : 0;
 }
 
-StreamPosition next(const DrawWanted& draw) {
-  DrawSource* const current = DrawSource::current();
-  return current ? current->next(draw) : draw.fresh();
+StreamPosition next(const DrawWanted& draw) { return DrawSource::asked(DrawSource::current(), draw); }
+
+/// The sources that are asked for a draw from these streams, the innermost first.
+template <class Is>
+bool any_asked(const StreamScope* streams, const Is& is) {
+  for (const DrawSource* source = DrawSource::current(); source; source = source->outer()) {
+    if (streams && streams->begin_in(*source)) return false;
+    if (is(*source)) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
+bool DrawWanted::is_inside(const DrawSource& source) const {
+  if (is_outermost) return false;
+  const StreamScope* const from = streams ? streams : streams_of(this_thread.innermost);
+  return from && from->begin_in(source);
+}
+
 StreamPosition DrawWanted::fresh() const {
   if (own) return *own;
+  if (is_outermost) return next_position(generator);
   if (is_start && streams) return start_of_streams(*streams, generator);
   StreamScope* const from = streams ? streams : streams_of(this_thread.innermost);
   return from ? next_draw_of(*from, generator) : next_position(generator);
@@ -54,21 +68,45 @@ DrawSource* DrawSource::asked_here(DrawSource* source) {
 
 StreamPosition next_draw(Generator& generator, StreamScope* streams) { return next({generator, streams}); }
 
+StreamPosition next_inside(DrawSource& source, Generator& generator, StreamScope* around) {
+  return DrawSource::asked(&source, {.generator = generator, .streams = around, .is_outermost = !around});
+}
+
+StreamPosition start_inside(DrawSource& source, Generator& generator, StreamScope& around) {
+  return DrawSource::asked(&source, {.generator = generator, .streams = &around, .is_start = true});
+}
+
 StreamPosition next_draw_from(Generator& generator, const StreamPosition& own) {
-  return next({generator, nullptr, false, &own});
+  return next({.generator = generator, .streams = nullptr, .own = &own});
 }
 
 StreamPosition start_of_draws(Generator& generator, StreamScope* streams) { return next({generator, streams, true}); }
 
-bool draws_are_repeated() {
-  const DrawSource* const current = DrawSource::current();
-  return current && current->repeats();
+DrawSource* source_of_twice(const StreamScope* streams) {
+  const auto is_twice = [](const DrawSource& source) { return source.noted() != nullptr; };
+  return any_asked(streams, is_twice) ? DrawSource::current() : nullptr;
+}
+
+DrawSource* source_of_run(const StreamScope* outer, bool passes_on) {
+  if (outer && outer->serve_runs(passes_on)) return nullptr;
+  const auto had_others = [&](const DrawSource& source) {
+    const Draws* const noted = source.noted();
+    return noted && (passes_on ? noted->serve_same : noted->serve_each);
+  };
+  return any_asked(outer, had_others) ? nullptr : source_of_twice(outer);
+}
+
+bool draws_are_repeated(const StreamScope* streams) {
+  return any_asked(streams, [](const DrawSource& source) { return source.repeats(); });
 }
 
 std::vector<std::size_t> counts_of_draws() {
   std::vector<std::size_t> counts;
-  for (const DrawSource* source = DrawSource::current(); source; source = source->outer())
-    counts.push_back(source->count());
+  const auto count = [&](const DrawSource& source) {
+    counts.push_back(source.count());
+    return false;
+  };
+  any_asked(streams_of(this_thread.innermost), count);
   return counts;
 }
 
@@ -101,6 +139,10 @@ DrawSource::DrawSource() : began_(current_level()), recording_(level_of_recordin
 
 Draws draws_here() {
   Draws draws;
+  if (const StreamScope* const around = streams_of(this_thread.innermost)) {
+    draws.serve_each = around->serve_runs(false);
+    draws.serve_same = around->serve_runs(true);
+  }
   for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& batch = static_cast<const BatchInterpreter&>(*i);

@@ -17,12 +17,14 @@
 namespace ricci {
 
 class BatchInterpreter;
+class DrawSource;
 class Interpreter;
 
 /// The draws of one run of a function.
 struct Draws {
   std::vector<std::optional<StreamPosition>> places;  // in order; none: that draw is new each time
   std::vector<Level> runs;                            // of vmap, that the function ran under
+  bool serve_each = false, serve_same = false;  // the streams around: runs inside by example, and that share draws
 };
 /// None yet, under the runs of vmap that decide over draws here.
 Draws draws_here();
@@ -30,6 +32,10 @@ Draws draws_here();
 /// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
 /// the generator's own. `streams`: those of a run to ask in place of the innermost one.
 StreamPosition next_draw(Generator& generator, StreamScope* streams = nullptr);
+/// What streams that begin inside a source take from `around`: the place of the next draw, null: of the generator, or
+/// of the program that is recorded; and where they begin.
+StreamPosition next_inside(DrawSource& source, Generator& generator, StreamScope* around);
+StreamPosition start_inside(DrawSource& source, Generator& generator, StreamScope& around);
 /// The same where a part of a program that is recorded makes or seeds the generator, and draws from `own`. It is noted,
 /// or drawn again, in the order of all draws.
 StreamPosition next_draw_from(Generator& generator, const StreamPosition& own);
@@ -46,14 +52,23 @@ struct DrawWanted {
   Generator& generator;
   StreamScope* streams;  // as in `next_draw` and `start_of_draws`
   bool is_start = false;
+  bool is_outermost = false;            // of no streams
   const StreamPosition* own = nullptr;  // of a generator that a recording does not know: where it is drawn from
-  StreamPosition fresh() const;         // none that is noted
+  bool is_inside(const DrawSource& source) const;  // of streams that begin in it
+  StreamPosition fresh() const;                    // none that is noted
 };
 
-/// Whether what this thread computes is computed again, with the draws that were noted.
-bool draws_are_repeated();
+/// The innermost source of this thread, if these streams (null: none) begin outside of a source that notes draws or
+/// gives them again; else null.
+DrawSource* source_of_twice(const StreamScope* streams);
+/// The same for a run of vmap inside `outer`. Null also where the run has, or had the first time, the streams of what
+/// is around the source.
+DrawSource* source_of_run(const StreamScope* outer, bool passes_on);
+/// Whether what is drawn from these streams (null: none) is drawn again, at places that were noted.
+bool draws_are_repeated(const StreamScope* streams);
 
-/// How many draws the sources of this thread have noted or given again, the innermost first; and back to so many.
+/// How many draws the sources have noted or given again that are asked for the next draw, the innermost first; and back
+/// to so many.
 std::vector<std::size_t> counts_of_draws();
 void set_counts_of_draws(const std::vector<std::size_t>& counts);
 
@@ -77,19 +92,24 @@ class DrawSource {
   /// The innermost one of this thread; null: there is none, or a recording that has begun inside it runs.
   static DrawSource* current() { return asked_here(this_thread.draws); }
   virtual StreamPosition next(const DrawWanted& draw) = 0;
-  /// Whether draws come from places noted before, here or in a source around it.
-  virtual bool repeats() const { return outer() && outer()->repeats(); }
+  /// The draws that it notes, or gives again; null: it does neither.
+  virtual const Draws* noted() const { return nullptr; }
+  virtual bool repeats() const { return false; }
   virtual bool has_part(const BatchInterpreter& batch) const { return !outer() || outer()->has_part(batch); }
   virtual const BatchInterpreter* refuses() const { return outer() ? outer()->refuses() : nullptr; }
   /// How many draws it has noted or given again; and back to so many.
   virtual std::size_t count() const { return 0; }
   virtual void set_count(std::size_t) {}
   DrawSource* outer() const { return asked_here(before_); }
+  /// The place of the draw. `source`: the one to ask first; null: there is none.
+  static StreamPosition asked(DrawSource* source, const DrawWanted& draw) {
+    return source && !draw.is_inside(*source) ? source->next(draw) : draw.fresh();
+  }
 
  protected:
   DrawSource();
   virtual ~DrawSource() = default;
-  StreamPosition next_of_outer(const DrawWanted& draw) const { return outer() ? outer()->next(draw) : draw.fresh(); }
+  StreamPosition next_of_outer(const DrawWanted& draw) const { return asked(outer(), draw); }
 
   const Level began_;  // the level it began at: what is further in began inside it
 
@@ -107,6 +127,7 @@ class NotedDraws final : public DrawSource {
   /// Requires: `into` outlives this. It becomes what `draws_here` gives.
   explicit NotedDraws(Draws& into);
   StreamPosition next(const DrawWanted& draw) override;
+  const Draws* noted() const override { return &draws_; }
   std::size_t count() const override { return draws_.places.size(); }
   void set_count(std::size_t count) override { draws_.places.resize(count); }
 
@@ -133,6 +154,7 @@ class RepeatedDraws final : public DrawsOfRuns {
   /// Requires: `draws` outlives this.
   explicit RepeatedDraws(const Draws& draws) : DrawsOfRuns(draws) {}
   StreamPosition next(const DrawWanted& draw) override;
+  const Draws* noted() const override { return &draws_; }
   bool repeats() const override { return true; }
   std::size_t count() const override { return given_; }
   void set_count(std::size_t count) override { given_ = count; }

@@ -25,14 +25,15 @@ constexpr std::uint64_t first_branch = std::uint64_t{1} << 62;
 }  // namespace
 
 StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step,
-                         std::optional<std::uint64_t> takes_positions)
+                         std::optional<std::uint64_t> takes_positions, const Special& special)
     : began_(began),
       step_(step),
       takes_positions_(takes_positions.has_value()),
       around_(outer),
       passes_on_(passes_on),
+      special_(special),
       number_(takes_positions.value_or(0)),
-      root_(outer && outer->root_.passes_on_ <= passes_on_ ? outer->root_ : *this),
+      root_(outer && !special.source && !takes_positions && outer->serve_runs(passes_on) ? outer->root_ : *this),
       youngest_(youngest_generator()),
       open_(nullptr),
       resumed_(root_.open_),
@@ -40,10 +41,15 @@ StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, Record
   root_.open_ = this;
 }
 StreamScope::StreamScope(StreamScope* outer, Randomness mode)
-    : StreamScope(outer, mode != Randomness::different, current_level(), nullptr, {}) {}
-StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(nullptr, false, step.level, &step, {}) {}
+    : StreamScope(outer, mode != Randomness::different, current_level(), nullptr, {},
+                  {.source = source_of_run(outer, mode != Randomness::different)}) {}
+StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(nullptr, false, step.level, &step, {}, {}) {}
 StreamScope::StreamScope(StreamScope* outer, Level began, std::uint64_t number)
-    : StreamScope(outer, false, began, nullptr, number) {}
+    : StreamScope(outer, false, began, nullptr, number, {}) {}
+StreamScope::StreamScope(StreamScope& alone, DrawSource& source)
+    : StreamScope(&alone, false, current_level(), nullptr, {}, {.source = &source, .begins_as_around = true}) {}
+StreamScope::StreamScope(StreamScope* outer, OfEndedRun run)
+    : StreamScope(outer, true, current_level(), nullptr, {}, {.is_shared = run.different}) {}
 /// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
 StreamScope::~StreamScope() {
   std::vector<Stream>& streams = root_.streams_;
@@ -69,6 +75,10 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   RecordInterpreter* const recording = root_.takes_positions_ && !root_.around_ ? innermost_recording() : nullptr;
   if (recording && !made_inside && recording->knows(generator)) {
     stream.place = recording->begin_streams(generator, root_.number_);
+  } else if (root_.special_.begins_as_around && !made_inside) {
+    const StreamPosition start = start_inside(*root_.special_.source, generator, *root_.around_);
+    stream.seed = start.seed;
+    if (start.place.defined()) stream.place = place_of(start);
   } else if (stream.apart) {
     StreamPosition from = start_of_streams(*root_.around_, generator);
     from.position += first_branch + root_.number_;
@@ -104,6 +114,7 @@ bool StreamScope::was_made_inside(const Generator& generator) const { return gen
 StreamPosition StreamScope::next_around(Generator& generator) const {
   if (was_made_inside(generator)) return next_position(generator);
   if (step_) return {.seed = 0, .position = 0, .place = step_->start_of_steps(generator)};
+  if (special_.source) return next_inside(*special_.source, generator, around_);
   return around_ ? next_draw_of(*around_, generator) : next_position(generator);
 }
 
@@ -285,20 +296,20 @@ void StreamBranch::forget_those_made_inside() {
 OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart, {}) {}
 
 OwnStreams::OwnStreams(Repeatable) : around_(around_draws()), outer_(this_thread.own_streams) {
-  if (draws_are_repeated()) return;
   streams_ = &scope_.emplace(around_.innermost(), Randomness::same);
   innermost_.emplace(this);
 }
 
 OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std::uint64_t> number_in_program)
     : around_(around), outer_(this_thread.own_streams) {
-  if (draws_are_repeated()) return;
+  StreamScope* streams = around.innermost();
+  const bool is_repeated = draws_are_repeated(streams);
+  DrawSource* const source = source_of_twice(streams);
   const auto number = [&](const BranchCounter& branches) {
     if (!branches.count) return std::uint64_t{0};
-    if (!number_in_program) return (*branches.count)++;
+    if (!number_in_program) return is_repeated ? *branches.count : (*branches.count)++;
     return *branches.program ? (*branches.program)->here(*number_in_program) : *number_in_program;
   };
-  StreamScope* streams = around.innermost();
   if (streams && (apart || !streams->draws_of_function())) {
     // The rule of a loop records its step inside the streams of a vmap: draws come from those of the step then.
     RecordInterpreter* const recording = innermost_recording();
@@ -306,12 +317,12 @@ OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std:
       streams = recording->streams_of_step();
     branch_.emplace(*streams, number(streams->branches()), apart);
     streams_ = streams;
-    return;
+  } else {
+    const Level outside = around.recording ? around.recording->level : 0;
+    streams_ = &scope_.emplace(streams, streams ? streams->began() : outside, number(around.branches()));
   }
-  const Level outside = around.recording ? around.recording->level : 0;
-  scope_.emplace(streams, streams ? streams->began() : outside, number(around.branches()));
-  streams_ = &*scope_;
-  innermost_.emplace(this);
+  if (source) streams_ = &twice_.emplace(*streams_, *source);
+  if (!branch_ || source) innermost_.emplace(this);
 }
 
 StreamScope* AroundDraws::innermost() const {
@@ -342,13 +353,13 @@ std::uint64_t NumberedBranches::here(std::uint64_t branch) {
 }
 
 bool OwnStreams::may_go_apart() const {
-  return scope_ || (branch_ && !branch_->apart_ && streams_->root_.takes_positions_ && streams_->root_.around_);
+  return scope_ || (branch_ && !branch_->apart_ && branch_->root_.takes_positions_ && branch_->root_.around_);
 }
 
 void StepStreams::begin(std::uint64_t step) {
   if (step_) return step_->move_to(step);
-  if (draws_are_repeated()) return;
-  if (StreamScope* const streams = streams_of(this_thread.innermost)) step_.emplace(*streams, step);
+  StreamScope* const streams = streams_of(this_thread.innermost);
+  if (streams && !draws_are_repeated(streams)) step_.emplace(*streams, step);
 }
 
 Tensor OwnStreams::start(Generator& generator) const { return place_of(start_of_draws(generator, streams_)); }

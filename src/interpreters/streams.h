@@ -28,6 +28,7 @@ struct StreamPosition {
 };
 
 struct AroundDraws;
+class DrawSource;
 class RecordInterpreter;
 class StreamBranch;
 
@@ -50,6 +51,15 @@ class StreamScope {
   /// Of a conditional or loop that takes positions. `began`: the level at which its streams begin. `number`: among
   /// those around it.
   StreamScope(StreamScope* outer, Level began, std::uint64_t number);
+  /// Of a conditional or loop inside what is computed twice. Each stream begins where that of `alone` does, which would
+  /// be its streams elsewhere: `source` notes the start, or has noted it.
+  StreamScope(StreamScope& alone, DrawSource& source);
+  /// Of a rule that stands for a run which has ended: it draws at places that were noted. `different`: each example of
+  /// that run drew, and runs inside share its streams.
+  struct OfEndedRun {
+    bool different;
+  };
+  StreamScope(StreamScope* outer, OfEndedRun run);
   StreamScope(const StreamScope&) = delete;
   ~StreamScope();
 
@@ -62,6 +72,12 @@ class StreamScope {
   /// Whether the next draw is the one that the function alone would make: no run around it draws for each example, and
   /// no conditional or loop that its examples part in.
   bool draws_of_function() const { return root_.passes_on_ && root_.inside_of_.empty(); }
+  /// Whether they begin inside this source: what is drawn from them is no draw of the source.
+  bool begin_in(const DrawSource& source) const {
+    return root_.special_.source == &source || (root_.around_ && root_.around_->begin_in(source));
+  }
+  /// Whether a run inside has these streams. `passes_on`: its examples share their draws.
+  bool serve_runs(bool passes_on) const { return root_.passes_on_ <= passes_on || root_.special_.is_shared; }
   /// Whether streams of these scopes are the same.
   bool shares_streams_with(const StreamScope& other) const { return &root_ == &other.root_; }
   /// Where the stream of `generator` begins in the innermost conditional or loop, or in its current step.
@@ -118,19 +134,26 @@ class StreamScope {
   /// Of a root: a conditional or loop ends that has seeded the generator of this stream.
   void note_seeded(const Stream& inside);
 
+  /// What a root may be besides.
+  struct Special {
+    DrawSource* source = nullptr;   // what notes, or has noted, what it takes from around; null: there is none
+    bool begins_as_around = false;  // its streams begin where those around it do
+    bool is_shared = false;         // by runs inside that draw for each example, though it passes draws on
+  };
   StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step,
-              std::optional<std::uint64_t> takes_positions);
+              std::optional<std::uint64_t> takes_positions, const Special& special);
   BranchCounter branches() { return {&root_.branches_, &root_.program_}; }
   const Level began_;
   RecordInterpreter* const step_;  // the recording of a step, whose inputs streams begin at; else null
   const bool takes_positions_;     // of generators, or of what is around: a conditional or loop
   StreamScope* const around_;      // of a root: the scope that it takes positions from; null: the generator itself
   const bool passes_on_;           // a root's streams give the positions themselves, and derive none
-  const std::uint64_t number_;     // of a conditional or loop that takes positions, among those around it
-  StreamScope& root_;              // the outermost scope that shares streams with this one, and owns them
-  const std::uint64_t youngest_;   // of a root: the identity of the youngest generator that was there before
-  StreamScope* open_;              // of the root: the innermost scope
-  StreamScope* const resumed_;     // the one that is open again when this ends
+  const Special special_;
+  const std::uint64_t number_;    // of a conditional or loop that takes positions, among those around it
+  StreamScope& root_;             // the outermost scope that shares streams with this one, and owns them
+  const std::uint64_t youngest_;  // of a root: the identity of the youngest generator that was there before
+  StreamScope* open_;             // of the root: the innermost scope
+  StreamScope* const resumed_;    // the one that is open again when this ends
   std::vector<Stream> streams_;
   std::uint64_t branches_ = 0;            // of the root: conditionals and loops so far, in the innermost one
   NumberedBranches* program_ = nullptr;   // of the root: the innermost one that runs
@@ -186,7 +209,7 @@ AroundDraws around_draws(Interpreter* interpreter = this_thread.innermost);
 
 /// While it lives, a conditional or loop draws from streams of its own. Outside a run of vmap, and where a run draws
 /// what the function alone would draw, it takes one position of each generator at its first draw; elsewhere it has the
-/// number that it has in the scope. What is computed again opens none: its draws were noted.
+/// number that it has in the scope. What is computed twice notes where the streams begin, and begins there again.
 class OwnStreams {
  public:
   /// `apart`: it has the number also where a run draws what the function alone would draw, as examples may part.
@@ -198,7 +221,7 @@ class OwnStreams {
   static OwnStreams of_program(std::uint64_t number) { return {around_draws(), false, number}; }
   /// Whether it draws from other streams where examples may part.
   bool may_go_apart() const;
-  /// The streams that its draws come from; null: none are its own, as they are repeated.
+  /// The streams that its draws come from; null: none are its own.
   StreamScope* streams() const { return streams_; }
   /// Where the stream of `generator` begins: a place.
   Tensor start(Generator& generator) const;
@@ -221,6 +244,7 @@ class OwnStreams {
   StreamScope* streams_ = nullptr;
   std::optional<StreamScope> scope_;    // where it takes positions
   std::optional<StreamBranch> branch_;  // where it has a number
+  std::optional<StreamScope> twice_;    // inside what is computed twice: the streams in place of these
   OwnStreams* const outer_;
   std::optional<With<&ThreadContext::own_streams>> innermost_;
 };

@@ -453,4 +453,54 @@ TEST(RecordedDraws, OfAProgramInACheckpointAreTheSameBothTimes) {
   expect_close(alone(rc::grad([&](Tensor a) { return f(a).sum(); }), x) * x, expected, 1e-14);
 }
 
+/// The way back records what runs the first time, and has the same draws.
+TEST(RecordedDraws, OfALoopInACheckpointThatCapturesAreTheSameBothTimes) {
+  using Checkpoints = rc::Checkpoints;
+  const auto by_drawn = [](const Tensor& x) { return x * (number_drawn() + 0.5); };
+  const auto steps = [=](const Function& f, Checkpoints kept) {
+    return Function([=](Tensor x) {
+      return rc::fori_loop(0, 3, [=](Tensor, Tensor y) { return f(y) * 0.5; }, x, {.checkpoint = kept});
+    });
+  };
+  const auto captures = [](const Function& f) {
+    return Function([f](Tensor x) {
+      const Tensor half = x * 0.5;
+      return rc::checkpoint([=](Tensor y) { return f(y + half); })(x);
+    });
+  };
+  const auto then_drawn = [=](const Function& f) {
+    return Function([=](Tensor x) { return by_drawn(f(by_drawn(x))); });
+  };
+  const Function loop = then_drawn(steps(by_drawn, Checkpoints::every_step));
+  const Function branch = [=](Tensor x) { return by_drawn(rc::cond(x.sum() > 0, loop, by_drawn, x)); };
+  std::vector<Function> all;
+  for (const Function& f : {loop, branch, then_drawn(steps(loop, Checkpoints::every_step)), then_drawn(branch)})
+    for (const Function& held : {captures(f), then_drawn(captures(then_drawn(captures(f))))}) {
+      all.push_back(held);
+      all.push_back(rc::checkpoint(then_drawn(held)));
+      for (const Checkpoints kept : {Checkpoints::every_step, Checkpoints::sqrt, Checkpoints::log}) {
+        all.push_back(then_drawn(steps(held, kept)));
+        all.push_back(rc::checkpoint(then_drawn(steps(held, kept))));
+      }
+    }
+  const Tensor x = doubles({0.5, 1, 1.5}), rows = rc::stack({x, x * 2});
+  const auto value_of = [](const Function& f) {
+    return [f](Tensor a) {
+      const auto [gradient, value] = rc::grad_and_value([f](Tensor y) { return f(y).sum(); })(a);
+      return rc::cat({value.unsqueeze(0), (gradient * a).sum().unsqueeze(0)});
+    };
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Function both = value_of(all[i]);
+    const Tensor alone = seeded(both, x), recorded = seeded([&](Tensor a) { return rc::trace(both)(a)({a})[0]; }, x);
+    expect_close(alone.slice(0, 1, 2), alone.slice(0, 0, 1), 1e-12);
+    expect_close(recorded, alone, 1e-12);
+    for (const Randomness mode : {Randomness::different, Randomness::same}) {
+      const Tensor mapped = seeded(rc::vmap(both, {.randomness = mode}), rows);
+      expect_close(mapped.slice(1, 1, 2), mapped.slice(1, 0, 1), 1e-12);
+    }
+  }
+}
+
 }  // namespace

@@ -63,11 +63,11 @@ class DrawingPrograms : public testing::TestWithParam<int> {
     expect_same(name + ", in parts", other, x, expected);
     expect_same(name + ", recorded", recorded(one, false), x, expected);
     expect_same(name + ", recorded and simplified", recorded(one, true), x, expected);
-    if (!f.is_redrawn) expect_same(name + ", in parts, recorded", recorded(other, false), x, expected);
+    expect_same(name + ", in parts, recorded", recorded(other, false), x, expected);
     if (!compiles_) return expected;
     const Function compiled = rc::compile(one);
     for (int call = 0; call < 2; ++call) expect_same(name + ", compiled", compiled, x, expected);
-    if (!f.is_redrawn) expect_same(name + ", in parts, compiled", rc::compile(other), x, expected);
+    expect_same(name + ", in parts, compiled", rc::compile(other), x, expected);
     return expected;
   }
   void expect_same(const std::string& form, const Function& f, const Tensor& x, const Tensor& expected) {

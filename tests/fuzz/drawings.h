@@ -4,9 +4,7 @@
 // Left out is what docs/04-randomness.md and docs/inside/draws.md say of: examples that part under Randomness::same, an
 // outermost branch or loop that draws from a generator on one path only, and a program that is called in a branch, loop
 // or map and holds a map, or branches or loops in a function with rules of its own. A checkpoint that captures is such
-// a program. A function with rules that draws in branches, loops or maps is no program of its own, and is not recorded
-// with maps in chunks, as its rule draws again what the program has drawn; and no loop with `.checkpoint` stands around
-// a checkpoint that captures, and holds branches or loops.
+// a program.
 #pragma once
 
 #include <optional>
@@ -36,8 +34,6 @@ struct Drawing {
   bool has_hidden = false;    // of these in a function with rules; or a map
   bool has_rule = false;      // of reverse mode alone
   bool goes_anywhere = true;  // as it is in parts: none of them is a program with hidden ones
-  bool is_redrawn = false;    // by a rule, in branches, loops or maps
-  bool is_captured = false;   // branches or loops, by a checkpoint that captures
 };
 
 /// Whole numbers and powers of two: nothing is rounded.
@@ -59,11 +55,7 @@ inline Drawing in_turn(const Drawing& a, const Drawing& b) {
   const auto both = [](const Function& f, const Function& g) { return [=](const Tensor& x) { return g(f(x)); }; };
   return {both(a.step_by_step, b.step_by_step), both(a.in_parts, b.in_parts), a.text + ", " + b.text,
           a.generators | b.generators,          a.parts || b.parts,           a.has_branches || b.has_branches,
-          a.has_hidden || b.has_hidden,
-          a.has_rule || b.has_rule,
-          a.goes_anywhere && b.goes_anywhere,
-          a.is_redrawn || b.is_redrawn,
-          a.is_captured || b.is_captured};
+          a.has_hidden || b.has_hidden,         a.has_rule || b.has_rule,     a.goes_anywhere && b.goes_anywhere};
 }
 
 inline Function summed(const Function& f) {
@@ -163,16 +155,13 @@ class RandomDrawing {
             true,
             f.has_hidden || g.has_hidden,
             f.has_rule || g.has_rule,
-            true,
-            f.is_redrawn || g.is_redrawn,
-            f.is_captured || g.is_captured};
+            true};
   }
 
   Drawing counted(int depth, bool shared) {
     const int steps = 1 + dice_.below(3);
-    const Checkpoints chosen = checkpoints(shared);
+    const Checkpoints kept = checkpoints(shared);
     const Drawing of = any(depth - 1, shared);
-    const Checkpoints kept = of.is_captured ? Checkpoints::every_step : chosen;
     const std::string name = "fori " + std::to_string(steps) + name_of(kept);
     Drawing whole = loop(name, of, [=](const Function& f) {
       return [=](const Tensor& x) {
@@ -187,9 +176,8 @@ class RandomDrawing {
   Drawing until(int depth, bool shared) {
     using State = std::pair<Tensor, Tensor>;
     const bool parts = !shared && dice_.chance(60);
-    const Checkpoints chosen = checkpoints(shared);
+    const Checkpoints kept = checkpoints(shared);
     const Drawing of = any(depth - 1, shared);
-    const Checkpoints kept = of.is_captured ? Checkpoints::every_step : chosen;
     const std::string name = std::string("while") + (parts ? " of example" : "") + name_of(kept);
     Drawing whole = loop(name, of, [=](const Function& f) {
       return [=](const Tensor& x) {
@@ -226,7 +214,6 @@ class RandomDrawing {
         return rc::checkpoint([=](const Tensor& y) { return f(captures ? y + half : y); })(x);
       };
     });
-    whole.is_captured |= captures && of.has_branches;
     return whole;
   }
 
@@ -240,7 +227,6 @@ class RandomDrawing {
     });
     whole.has_rule = true;
     whole.has_hidden |= whole.has_branches;
-    whole.is_redrawn |= whole.has_hidden;
     return whole;
   }
 
@@ -249,8 +235,7 @@ class RandomDrawing {
     const bool is_compiled = dice_.chance(50);
     f.goes_anywhere &= !f.has_hidden;
     f.text = (is_compiled ? "compile(" : "trace(") + f.text + ")";
-    if (f.is_redrawn) f.in_parts = f.step_by_step;
-    else if (is_compiled) f.in_parts = rc::compile(f.in_parts);
+    if (is_compiled) f.in_parts = rc::compile(f.in_parts);
     else f.in_parts = [g = f.in_parts](const Tensor& x) { return rc::trace(g)(x)({x})[0]; };
     return f;
   }
@@ -276,9 +261,7 @@ class RandomDrawing {
             f.has_branches,
             true,
             f.has_rule,
-            true,
-            f.is_redrawn,
-            f.is_captured};
+            true};
   }
 
   Drawing derivative(int depth, bool shared) {
