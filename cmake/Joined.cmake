@@ -1,23 +1,36 @@
-# Six files of a folder are compiled as one: most of the time goes into templates that all of them take. So a name in a
-# folder's unnamed namespaces is one file's alone.
+# Six files are compiled as one: most of the time goes into templates that all of them take.
 
 option(RICCI_JOINED "Compile the library six files at a time: OFF compiles more slowly from nothing, faster what changed" ON)
 
-# RESULT: the files to compile in place of SOURCES, which lie in FOLDER of src/ and are compiled with the same options.
-function(ricci_join folder name sources result)
+# RESULT: the files to compile in place of SOURCES, which are compiled with the same options: PATH_0.cpp, PATH_1.cpp, …
+# `text_of(some text)` sets `text` to what stands in one of them, in place of `some`.
+function(ricci_join path sources text_of result)
   set(compiled)
-  while(RICCI_JOINED AND sources)
+  while(sources)
     list(LENGTH compiled count)
     list(SUBLIST sources 0 6 some)
     list(REMOVE_ITEM sources ${some})
-    set(text)
-    foreach(source IN LISTS some)
-      cmake_path(GET source FILENAME file)
-      string(APPEND text "#include \"${folder}/${file}\"\n")
-    endforeach()
-    set(joined ${PROJECT_BINARY_DIR}/joined/${name}_${count}.cpp)
-    file(CONFIGURE OUTPUT ${joined} CONTENT "${text}")
-    list(APPEND compiled ${joined})
+    cmake_language(CALL ${text_of} "${some}" text)
+    file(CONFIGURE OUTPUT ${path}_${count}.cpp CONTENT "${text}")
+    list(APPEND compiled ${path}_${count}.cpp)
   endwhile()
-  set(${result} ${compiled} ${sources} PARENT_SCOPE)
+  set(${result} ${compiled} PARENT_SCOPE)
+endfunction()
+
+# The same of files of one folder of src/, if RICCI_JOINED. So a name in the folder's unnamed namespaces is one file's
+# alone.
+function(ricci_join_sources name sources result)
+  if(RICCI_JOINED)
+    ricci_join(${PROJECT_BINARY_DIR}/joined/${name} "${sources}" includes_of_sources sources)
+  endif()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(includes_of_sources some result)
+  set(text)
+  foreach(source IN LISTS some)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src)
+    string(APPEND text "#include \"${source}\"\n")
+  endforeach()
+  set(${result} ${text} PARENT_SCOPE)
 endfunction()
