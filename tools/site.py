@@ -17,6 +17,7 @@ SETTINGS = """project, author = "Ricci", "the Ricci authors"
 extensions = ["myst_parser", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "Ricci"
+html_show_copyright = False
 html_static_path, html_css_files = ["_static"], ["wide.css"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
@@ -78,7 +79,7 @@ class Header:
             stripped = line.strip()
             if depth == 0 and not owner and (match := re.match(r"namespace ([\w:]*) ?\{", line)):
                 spaces.append(match[1])
-            if re.match(r"\}\s*// namespace", line) and spaces:
+            if re.fullmatch(r"\}(\s*// namespace.*)?", line) and spaces and depth == 0 and not owner:
                 spaces.pop()
             if re.match(r" (public|private|protected):", line):
                 is_private = "public" not in line
