@@ -2,7 +2,6 @@
 // derivative is another power. Start with `Pow`.
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <optional>
 
 #include "ops/constants.h"
@@ -271,7 +270,7 @@ std::optional<double> real_number(const char* op, const Tensor& x) {
   if (!x.defined()) return {};
   const ValueRef seen = read(x, op);
   const Value& value = *seen;
-  if (!value.type.weak || value.kind != ValueKind::array) return {};
+  if (!is_number(value)) return {};
   const void* data = static_cast<const Array&>(value).data;
   if (value.type.dtype == DType::float64) return *static_cast<const double*>(data);
   if (value.type.dtype == DType::int64) return static_cast<double>(*static_cast<const std::int64_t*>(data));

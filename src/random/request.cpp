@@ -55,7 +55,7 @@ std::string printed(double x) {
 /// What came as a C++ number.
 std::optional<double> number_of(const char* op, const Tensor& x) {
   const ValueRef& value = value_of(x);
-  if (!value->type.weak || value->kind != ValueKind::array) return std::nullopt;
+  if (!is_number(*value)) return std::nullopt;
   return only_element<double>(op, static_cast<const Array&>(*value), "");
 }
 

@@ -271,8 +271,9 @@ TEST(PureFunctions, ThatWriteAnExampleIntoANumberLeaveItOne) {
       from_a_branch,
       in_a_loop,
       with_one_of_a_map_around,
-      [](const Tensor& n, const Tensor& x) { return x.sum() * n; }};
-  const Tensor rows = rc::tensor({{1., 2., 3.}, {0.5, 1., -2.}});
+      [](const Tensor& n, const Tensor& x) { return x.sum() * n; },
+      [](const Tensor& n, const Tensor& x) { return rc::pow(x, n); }};
+  const Tensor rows = rc::tensor({{1., 2., 3.}, {0.5, 1., 0.25}});
   for (std::size_t i = 0; i < writes.size(); ++i)
     for (std::size_t k = 0; k < uses.size(); ++k) {
       SCOPED_TRACE("write " + std::to_string(i) + ", use " + std::to_string(k));
@@ -285,12 +286,18 @@ TEST(PureFunctions, ThatWriteAnExampleIntoANumberLeaveItOne) {
       for (const std::int64_t chunk : {1, 2}) {
         const Tensor mapped = rc::vmap(f, {.chunk_size = chunk})(rows);
         EXPECT_EQ(mapped.dtype(), alone.dtype());
-        EXPECT_TRUE(rc::allclose(mapped[1], alone));
+        EXPECT_TRUE(rc::allclose(mapped[1], alone, 1e-5, 1e-8, true));
       }
-      EXPECT_EQ(rc::compile(rc::vmap(f))(rows).dtype(), alone.dtype());
-      EXPECT_EQ(rc::vmap(rc::compile(f))(rows).dtype(), alone.dtype());
-      const auto summed = [f](const Tensor& x) { return f(x).sum(); };
-      EXPECT_EQ(rc::vmap(rc::grad(summed))(rows).dtype(), rc::float32);
+      for (const Tensor& mapped : {rc::compile(rc::vmap(f))(rows), rc::vmap(rc::compile(f))(rows)}) {
+        EXPECT_EQ(mapped.dtype(), alone.dtype());
+        EXPECT_TRUE(rc::allclose(mapped[1], alone, 1e-5, 1e-8, true));
+      }
+      const auto summed = [f](const Tensor& x) { return f(x).to(rc::float32).sum(); };
+      const auto all = [f](const Tensor& x) { return rc::vmap(f)(x).to(rc::float32).sum(); };
+      const Tensor slopes = rc::grad(all)(rows);
+      EXPECT_TRUE(rc::allclose(slopes[1], rc::grad(summed)(rows[1]), 1e-5, 1e-8, true));
+      EXPECT_TRUE(rc::allclose(rc::vmap(rc::grad(summed))(rows), slopes, 1e-5, 1e-8, true));
+      EXPECT_TRUE(rc::allclose(rc::jvp(all, rows, rc::ones_like(rows)).second, slopes.sum(), 1e-5, 1e-8, true));
     }
   const auto given_back = [](const Tensor& x) {
     const Tensor n = 2.;
@@ -298,6 +305,21 @@ TEST(PureFunctions, ThatWriteAnExampleIntoANumberLeaveItOne) {
     return n;
   };
   EXPECT_EQ((rc::vmap(given_back)(rows) * rc::ones({2})).dtype(), rc::float64);  // the result is no number
+}
+
+TEST(PureFunctions, ThatWriteAnExampleIntoAnExponentHaveTheDerivativeOfEachExample) {
+  const auto power = [](const Tensor& x, const Tensor& k) {
+    const Tensor n = 1.;
+    n.mul_(k);
+    return rc::pow(x, n);
+  };
+  const auto all = [&](const Tensor& x, const Tensor& k) { return rc::vmap(power)(x, k).sum(); };
+  const Tensor x = rc::tensor({2., 3., 1.5}), k = rc::tensor({2., 3., 4.}), slopes = rc::tensor({4., 27., 13.5});
+  EXPECT_TRUE(rc::allclose(rc::grad(all)(x, k), slopes));
+  EXPECT_TRUE(rc::allclose(rc::compile(rc::grad(all))(x, k), slopes));
+  EXPECT_TRUE(rc::allclose(rc::vmap(rc::grad(power))(x, k), slopes));
+  const auto of_x = [&](const Tensor& v) { return rc::vmap(power)(v, k); };
+  EXPECT_TRUE(rc::allclose(rc::jvp(of_x, x, rc::ones({3})).second, slopes));
 }
 
 }  // namespace
