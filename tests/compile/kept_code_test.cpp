@@ -34,8 +34,8 @@ std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-/// A file that is there is never cut to nothing: of such a one, the file system brings to the disk at once what is
-/// written next, which takes milliseconds.
+/// Writes over what is there. Of a file that is cut to nothing first, file systems bring the new bytes to the disk at
+/// once, which takes milliseconds.
 void write(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::app);  // makes it
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out) << bytes;

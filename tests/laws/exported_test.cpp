@@ -125,7 +125,8 @@ void Exported::check_forms(const std::string& target) {
     const int answer = exports.call(e.name, {e.x.begin(), e.x.end()}, results);
     // The derivative of a determinant takes another way at a singular matrix, which the object lacks.
     if (answer == 1 && e.rules->on_elements && e.text.starts_with("vjp")) continue;
-    ASSERT_EQ(answer, 0);
+    EXPECT_EQ(answer, 0);
+    if (answer != 0) continue;
     const double tolerance = laws::tolerance_of(ricci::float64) * e.rules->tolerance_factor;
     laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");
   }
@@ -179,7 +180,9 @@ void Exported::check_examples(const std::string& target) {
       SCOPED_TRACE(c.text() + " of " + std::to_string(count) + " examples");
       const List x = examples_of(c, count), expected = in_all(c)(x);
       std::vector<Tensor> results(expected.begin(), expected.end());
-      ASSERT_EQ(exports.call(name, {x.begin(), x.end()}, results, count), 0);
+      const int answer = exports.call(name, {x.begin(), x.end()}, results, count);
+      EXPECT_EQ(answer, 0);
+      if (answer != 0) continue;
       const double tolerance = laws::tolerance_of(ricci::float64) * c.rules->tolerance_factor;
       laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");
     }

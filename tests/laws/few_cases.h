@@ -52,16 +52,21 @@ inline std::vector<Case> with_one_long_formula(std::vector<Case> cases) {
   return cases;
 }
 
-/// All cases, of long formulas one; of an elementwise operation without parameters, whose cases differ in shapes alone,
-/// the first and one that its name chooses.
+/// All cases, of long formulas one. Of an elementwise operation without parameters, whose cases differ in shapes and
+/// numbers alone, one with axes and one more that its name chooses, which for some operations has no elements.
 inline std::vector<Case> cases_of_few_shapes(const ricci::Rules& rules) {
   std::vector<Case> all = with_one_long_formula(cases_of(rules));
   if (rules.kind != ricci::Kind::elementwise || rules.parameters.size > 0 || all.size() < 2) return all;
+  const auto has_axes = [](const Case& c) {
+    return std::ranges::all_of(c.inputs, [](const Tensor& x) { return x.dim() > 0 && x.numel() > 1; });
+  };
+  const auto first = std::ranges::find_if(all, has_axes);
+  if (first != all.end()) std::rotate(all.begin(), first, first + 1);
   return {all[0], all[1 + chosen_by_name(rules, all.size() - 1)]};
 }
 
-/// Those. Where registers are narrower than the library's, the one of all that the operation's name chooses: such code
-/// differs from the library's in the number of lanes, whatever the operation.
+/// The cases of few shapes. Where registers are narrower than the library's, the one of all that the operation's name
+/// chooses: such code differs from the library's in the number of lanes, whatever the operation.
 inline std::vector<Case> cases_to_compile(const ricci::Rules& rules) {
   if (!ricci::compiled::has_narrow_registers()) return cases_of_few_shapes(rules);
   const std::vector<Case> all = with_one_long_formula(cases_of(rules)), some = with_elements(all);

@@ -13,8 +13,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Of a law and an operation that it was tried on, when all are tried. Raise it with the library.
-constexpr std::size_t fewest_pairs = 5400;
+/// Of laws and operations, whichever of them run here. Raise it with the library.
+constexpr int fewest_tests = 18000;
 
 std::vector<Complex> numbers(const Tensor& x) { return x.to(ricci::complex128).to_vector<Complex>(); }
 
@@ -33,9 +33,7 @@ class Summary : public testing::Environment {
         count += tried;
         names.insert(operation);
       }
-    const testing::UnitTest& tests = *testing::UnitTest::GetInstance();
-    const bool all = tests.test_to_run_count() == tests.total_test_count();
-    EXPECT_TRUE(!all || pairs >= fewest_pairs) << "laws were tried on fewer operations than before";
+    EXPECT_GE(testing::UnitTest::GetInstance()->total_test_count(), fewest_tests) << "there are fewer than before";
     std::printf("law cases: %d (operations %zu, laws %zu, pairs %zu)\n", count, names.size(), cases.size(), pairs);
   }
 };
