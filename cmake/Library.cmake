@@ -6,6 +6,7 @@ target_include_directories(ricci_sources SYSTEM INTERFACE ${RICCI_BACKTRACE_INCL
                                                           ${ZLIB_INCLUDE_DIRS}
                                                           $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
 target_include_directories(ricci_sources INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+# g++ warns of a class with members of an unnamed namespace wherever it stands in no main file, as in files that are joined.
 target_compile_options(ricci_sources INTERFACE -fvisibility=default -ftls-model=initial-exec -fno-semantic-interposition
                                                -g1 $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 target_link_libraries(ricci_sources INTERFACE ricci_warnings ricci_vector_code)

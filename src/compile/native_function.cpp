@@ -95,7 +95,7 @@ std::atomic<std::int64_t> made_plans = 0;
 std::int64_t made_native_functions() { return made_plans; }
 
 namespace {
-constexpr std::size_t most_steps = 1000;  // of a function: LLVM takes some milliseconds for ten of them
+constexpr std::size_t most_native_steps = 1000;  // of a function: LLVM takes some milliseconds for ten of them
 }
 
 /// The function for some sizes.
@@ -109,7 +109,7 @@ class NativeFunction {
         result_types_(output_types(program_)),
         blocks_(std::move(blocks)),
         planned_(planned_in_library(of_block)) {
-    if (count_of(planned_.plan.steps) > most_steps) return;
+    if (count_of(planned_.plan.steps) > most_native_steps) return;
     const Image image = image_of(planned_.plan);
     ++made_plans;
     if (!image.error.empty()) return;
@@ -320,7 +320,7 @@ bool may_throw(const Equation& e) {
 
 /// `program`: in a call, if its sizes are open.
 std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turns) {
-  if (program.equations() > most_steps) return nullptr;
+  if (program.equations() > most_native_steps) return nullptr;
   ProgramBody rest = resolved(program).body();
   const std::optional<ExampleBlocks> blocks = blocks_of(program);
   if (!has_turns && !blocks && !is_small(rest)) return nullptr;

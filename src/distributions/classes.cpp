@@ -1,17 +1,14 @@
 // Distributions of classes.
 #include "ricci/distributions/classes.h"
 
-#include <limits>
-
 #include "distributions/chance.h"
 #include "ops/axes.h"
+#include "ops/constants.h"
 #include "primitive/promotion.h"
 #include "ricci/distributions/counts.h"
 
 namespace ricci::distributions {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 #define CLASSES(op) chance_parameter(op, probs, logits, Range::weight)
 

@@ -1,8 +1,6 @@
 // Distributions of counts. Where a value has probability 0, formulas see 0 instead of it.
 #include "ricci/distributions/counts.h"
 
-#include <limits>
-
 #include "distributions/chance.h"
 #include "ops/constants.h"
 #include "ricci/ops/incomplete.h"

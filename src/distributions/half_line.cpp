@@ -3,7 +3,6 @@
 #include "ricci/distributions/half_line.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "distributions/parameters.h"

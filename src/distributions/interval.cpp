@@ -1,8 +1,6 @@
 // Distributions on an interval, but VonMises.
 #include "ricci/distributions/interval.h"
 
-#include <limits>
-
 #include "distributions/parameters.h"
 #include "ops/constants.h"
 #include "ricci/ops/incomplete.h"

@@ -2,7 +2,6 @@
 #include "ricci/distributions/vectors.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "distributions/normal_factor.h"

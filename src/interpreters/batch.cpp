@@ -184,7 +184,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
     const Type& type = inputs[i]->type;
     const bool mapped = inputs[i]->level == level;
     ValueRef value = mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i];
-    const bool pad = mapped && type.rank() < rank;  // which makes a tensor of a number
+    const bool pad = mapped && type.rank() < rank;  // a number that is padded is one no longer
     const bool cast = operands.promoted(static_cast<int>(i)) && (!type.weak || pad) && type.dtype != operands.dtype;
     if (cast || pad) {
       Tensor t = wrap(std::move(value));

@@ -4,7 +4,6 @@
 #include "kernels/attention.h"
 
 #include <cmath>
-#include <limits>
 
 #include "kernels/matmul.h"
 #include "ops/axes.h"

@@ -34,14 +34,14 @@ inline ArrayRef array_like(Strided x, DType dtype) { return make_array({dtype, s
 
 enum class ElementOrder : bool { any, row_major };
 
-/// kernel(out, in) on operands of computed types and the wanted layout: themselves, or converted copies.
+/// kernel(out, in) on operands of computed types and the wanted order: themselves, or converted copies.
 template <class Kernel>
-void run_computed(ElementOrder layout, Outputs out, Inputs in, Kernel&& kernel) {
+void run_computed(ElementOrder order, Outputs out, Inputs in, Kernel&& kernel) {
   SmallVector<ArrayRef, 6> copies;
   SmallVector<Strided, 4> from, to;
   for (const Strided& x : in) {
     const DType dtype = computed_dtype(x.dtype);
-    if (dtype == x.dtype && (layout == ElementOrder::any || is_row_major(x))) {
+    if (dtype == x.dtype && (order == ElementOrder::any || is_row_major(x))) {
       from.push_back(x);
       continue;
     }

@@ -1,6 +1,5 @@
 // Eigenvalues and eigenvectors of general matrices.
 #include <algorithm>
-#include <limits>
 
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"

@@ -1,6 +1,5 @@
 // Elementwise functions that are made of other operations.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "ops/axes.h"
@@ -11,8 +10,6 @@
 #include "ricci/ops/special.h"
 
 namespace ricci {
-namespace {}  // namespace
-
 namespace ops {
 
 Tensor heaviside(const Tensor& x, const Tensor& at_zero) {

@@ -137,12 +137,12 @@ Tensor Rfft::transpose(const Tensor& ct, const Type& x) const {
 
 // ── what users call ──
 
-enum class Way : std::uint8_t { forward, backward };
+enum class FourierWay : std::uint8_t { forward, backward };
 
-Factor factor_from(const char* op, std::string_view norm, Way way) {
+Factor factor_from(const char* op, std::string_view norm, FourierWay way) {
   if (norm == "ortho") return Factor::root;
-  if (norm == "backward") return way == Way::forward ? Factor::one : Factor::full;
-  if (norm == "forward") return way == Way::forward ? Factor::full : Factor::one;
+  if (norm == "backward") return way == FourierWay::forward ? Factor::one : Factor::full;
+  if (norm == "forward") return way == FourierWay::forward ? Factor::full : Factor::one;
   raise<ValueError>(std::string(op) + R"(: there is no norm ")" + shortened(norm) +
                     R"("; pass "backward", "ortho" or "forward")");
 }
@@ -215,13 +215,13 @@ Extent extent_of(const char* op, const Tensor& x, const Sizes& lengths, Axes axe
 }
 
 Tensor complex_transform(const char* op, const Tensor& given, const Sizes& lengths, const Axes& dims,
-                         std::string_view norm, Way way) {
+                         std::string_view norm, FourierWay way) {
   const Called as(op, given);
   const Factor factor = factor_from(op, norm, way);
   Tensor x = made_complex(given);
   const Extent extent = extent_of(op, given, lengths, dims, false);
   for (std::size_t i = extent.axes.size(); i-- > 0;)
-    x = apply(Fft{extent.axes[i], way == Way::backward, factor}, resized(x, extent.axes[i], extent.lengths[i]));
+    x = apply(Fft{extent.axes[i], way == FourierWay::backward, factor}, resized(x, extent.axes[i], extent.lengths[i]));
   return x;
 }
 
@@ -229,7 +229,7 @@ Tensor complex_transform(const char* op, const Tensor& given, const Sizes& lengt
 Tensor real_to_half(const char* op, const Tensor& given, const Sizes& lengths, const Axes& dims,
                     std::string_view norm) {
   const Called as(op, given);
-  const Factor factor = factor_from(op, norm, Way::forward);
+  const Factor factor = factor_from(op, norm, FourierWay::forward);
   require_real_signal(op, given);
   Tensor x = made_floating(given);
   const Extent extent = extent_of(op, given, lengths, dims, false);
@@ -245,7 +245,7 @@ Tensor real_to_half(const char* op, const Tensor& given, const Sizes& lengths, c
 Tensor half_to_real(const char* op, const Tensor& given, const Sizes& lengths, const Axes& dims,
                     std::string_view norm) {
   const Called as(op, given);
-  const Factor factor = factor_from(op, norm, Way::backward);
+  const Factor factor = factor_from(op, norm, FourierWay::backward);
   Tensor x = made_complex(given);
   const Extent extent = extent_of(op, given, lengths, dims, true);
   const std::size_t last = extent.axes.size() - 1;
@@ -321,8 +321,8 @@ namespace ops {
     return transform(#name "n", x, s, dims, norm __VA_OPT__(, ) __VA_ARGS__);                              \
   }
 
-RICCI_FOURIER(fft, complex_transform, Way::forward)
-RICCI_FOURIER(ifft, complex_transform, Way::backward)
+RICCI_FOURIER(fft, complex_transform, FourierWay::forward)
+RICCI_FOURIER(ifft, complex_transform, FourierWay::backward)
 RICCI_FOURIER(rfft, real_to_half)
 RICCI_FOURIER(irfft, half_to_real)
 RICCI_FOURIER(hfft, half_to_spectrum)

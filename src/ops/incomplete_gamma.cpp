@@ -1,7 +1,6 @@
 // The incomplete gamma function: the density at the limit times an integral over the nearer tail. So it and its
 // derivatives by both arguments keep their digits in either tail. For small concentrations the lower tail is nearly
 // all; there both functions follow from a power series. Start with `IncompleteGamma`.
-#include <limits>
 
 #include "ops/bounded_number.h"
 #include "ops/constants.h"

@@ -13,7 +13,7 @@ namespace ricci {
 namespace {
 
 /// The elements on and above (or on and below) a diagonal of the matrices in the last two axes; zeros elsewhere.
-struct Triangle {
+struct TriangularPart {
   using kind = Linear;
   static constexpr const char* name = "triangle";
   static constexpr unsigned moves_elements = all_inputs;
@@ -43,8 +43,8 @@ struct Triangle {
     });
   }
   Tensor transpose(const Tensor& ct) const { return apply(*this, ct); }
-  Triangle lifted() const { return *this; }
-  static std::vector<Sample<Triangle>> samples() {
+  TriangularPart lifted() const { return *this; }
+  static std::vector<Sample<TriangularPart>> samples() {
     return {{{true, 0}, {rand({3, 3})}},   {{false, 1}, {rand({2, 3, 4})}},      {{true, -1}, {rand({3, 2})}},
             {{false, -5}, {rand({2, 2})}}, {{false, INT64_MAX}, {rand({2, 3})}}, {{true, INT64_MIN}, {rand({2, 3})}}};
   }
@@ -144,7 +144,7 @@ Tensor TrilPack::transpose(const Tensor& ct, const Type& x) const {
 Tensor triangle(const char* op, const Tensor& x, bool upper, Size diagonal) {
   require_defined(op, x, 0);
   if (type_of(x).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(x));
-  return apply(Triangle{upper, diagonal}, x);
+  return apply(TriangularPart{upper, diagonal}, x);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The circle: sine, cosine, tangent and their inverses, in radians. Start with `Sin`.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "ops/constants.h"

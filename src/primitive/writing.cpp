@@ -182,7 +182,7 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
     if (i.kind == ValueKind::recorded && i.sees_everything())
       raise<NotImplementedError>(start + " was captured from outside " + transform_text(&i) +
                                  "; a recorded function writes only to its arguments and to what it creates: pass it "
-                                 "as an argument, of a loop as a part of the state, or return the new value");
+                                 "as an argument (in a loop, make it a part of the state), or return the new value");
   });
 }
 

@@ -11,19 +11,17 @@
 // the part's momenta less (f + l) / 2. With the sum m of the subtree up to l, and t, the sum before f plus f / 2, i is
 // (m - l / 2) - t. So a row keeps f, t and v(f)·t, and each row costs two inner products.
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "ops/constants.h"
 #include "ricci/control.h"
 #include "ricci/ops.h"
 #include "sample/sampler.h"
 
 namespace ricci::samplers {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Of the parts that are not complete, as above.
 struct Rows {

@@ -20,18 +20,18 @@
 namespace ricci::sparse {
 namespace {
 
-using Numbers = std::shared_ptr<const std::vector<std::int32_t>>;
-constexpr std::int32_t none = -1;
-Numbers shared(std::vector<std::int32_t> numbers) {
+using SharedNumbers = std::shared_ptr<const std::vector<std::int32_t>>;
+constexpr std::int32_t no_column = -1;
+SharedNumbers shared(std::vector<std::int32_t> numbers) {
   return std::make_shared<const std::vector<std::int32_t>>(std::move(numbers));
 }
-bool are_equal(const Numbers& a, const Numbers& b) { return a == b || (a && b && *a == *b); }
+bool are_equal(const SharedNumbers& a, const SharedNumbers& b) { return a == b || (a && b && *a == *b); }
 
 /// Part of the derivative of a value: each element has one nonzero, in its column, or none. `coefficient` has these
 /// nonzeros, and anything where there is none; it broadcasts to the value's shape. Of a `number`, all are equal.
 /// With `rows`, it is a list [count] of nonzeros instead: each has the number of its element too, or none.
 struct Term {
-  Numbers columns, rows = nullptr;
+  SharedNumbers columns, rows = nullptr;
   std::optional<double> number = {};
   Tensor coefficient = {};
 };
@@ -98,7 +98,7 @@ class Propagation {
 
  private:
   /// The columns of a term, as the result shows the elements of one of this type; null where a list cannot be shown.
-  Numbers broadcast(const Term& of, const Type& from) const {
+  SharedNumbers broadcast(const Term& of, const Type& from) const {
     if (from.shape == type_.shape || numel(from) == numel(type_)) return of.columns;
     if (of.rows) return nullptr;
     std::vector<std::int32_t> shown;
@@ -109,7 +109,7 @@ class Propagation {
   }
 
   /// What is no tangent, at the elements of a list.
-  Tensor at_rows(const Tensor& x, const Numbers& rows) const {
+  Tensor at_rows(const Tensor& x, const SharedNumbers& rows) const {
     if (!rows || x.dim() == 0) return x;
     std::vector<std::int64_t> places;
     for (const std::int32_t row : *rows) places.push_back(std::max(row, 0));
@@ -117,7 +117,7 @@ class Propagation {
   }
 
   /// The operation with these coefficients in the place of tangents; null: zero there.
-  Term applied(Numbers columns, Numbers rows, const std::vector<const Term*>& of) const {
+  Term applied(SharedNumbers columns, SharedNumbers rows, const std::vector<const Term*>& of) const {
     Term term{.columns = std::move(columns), .rows = std::move(rows)};
     bool is_number = !is_complex(type_.dtype);  // a number is real
     for (std::size_t i = 0; i < x_.size(); ++i)
@@ -150,13 +150,13 @@ class Propagation {
     if (!jointly && (tangents.size() > 1 || !names(op_.rules->linear_in_each, tangents[0]))) return std::nullopt;
     // Terms of the operands that have the same columns become one.
     struct Together {
-      Numbers columns, rows;
+      SharedNumbers columns, rows;
       std::vector<const Term*> of;
     };
     std::vector<Together> all;
     for (const std::size_t i : tangents)
       for (const Term& term : x_[i]->terms) {
-        const Numbers columns = broadcast(term, x_[i]->type);
+        const SharedNumbers columns = broadcast(term, x_[i]->type);
         if (!columns) return std::nullopt;
         auto same = std::ranges::find_if(all, [&](const Together& other) {
           return !other.of[i] && are_equal(other.columns, columns) && are_equal(other.rows, term.rows);
@@ -185,21 +185,21 @@ class Propagation {
   /// one element goes to several.
   template <class From>
   std::optional<Term> list_moved(const Term& of, const Type& type, const From& from) const {
-    std::vector<std::int32_t> to(at(numel(type)), none);
+    std::vector<std::int32_t> to(at(numel(type)), no_column);
     for (std::int64_t i = 0; i < numel(type_); ++i) {
       const std::int64_t element = from(i);
-      if (element == none) continue;
-      if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != none) return std::nullopt;
+      if (element == no_column) continue;
+      if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != no_column) return std::nullopt;
     }
     return listed(of, type, shared(std::move(to)));
   }
 
   /// A term as a list, where element i of what it is of becomes element `to[i]` of the result, or none of it.
-  Term listed(const Term& of, const Type& type, const Numbers& to) const {
+  Term listed(const Term& of, const Type& type, const SharedNumbers& to) const {
     Term term = of;
     if (of.rows) {
       std::vector<std::int32_t> rows;
-      for (const std::int32_t row : *of.rows) rows.push_back(row == none ? none : (*to)[at(row)]);
+      for (const std::int32_t row : *of.rows) rows.push_back(row == no_column ? no_column : (*to)[at(row)]);
       term.rows = shared(std::move(rows));
     } else {
       term.rows = to;
@@ -213,10 +213,10 @@ class Propagation {
     const auto named = at_named_places(places, operands());
     if (!named || !named->all_are_known()) return std::nullopt;
     const Propagated &table = *x_[0], &values = *x_[1];
-    std::vector<std::int32_t> to(at(numel(values.type)), none);
+    std::vector<std::int32_t> to(at(numel(values.type)), no_column);
     for (std::size_t i = 0; i < named->table.size(); ++i)
       to[at(named->others[i])] = static_cast<std::int32_t>(named->table[i]);
-    const Numbers places_of = shared(std::move(to));
+    const SharedNumbers places_of = shared(std::move(to));
     std::vector<Term> terms = table.terms;
     for (const Term& of : values.terms) terms.push_back(listed(of, values.type, places_of));
     for (Term& term : terms) convert(term);
@@ -267,7 +267,7 @@ class Propagation {
         if (term.rows || as_lists_)
           list = list_moved(term, x_[i]->type, [&](std::int64_t element) {
             const auto [k, from] = sources[at(element)];
-            return k == static_cast<int>(i) ? from : none;
+            return k == static_cast<int>(i) ? from : no_column;
           });
         if (list) convert(terms.emplace_back(std::move(*list)));
         else if (term.rows) return std::nullopt;
@@ -279,7 +279,7 @@ class Propagation {
       std::vector<std::int32_t> columns;
       columns.reserve(sources.size());
       for (const auto [k, element] : sources)
-        columns.push_back(k < 0 || t >= of[at(k)].size() ? none : (*of[at(k)][t]->columns)[at(element)]);
+        columns.push_back(k < 0 || t >= of[at(k)].size() ? no_column : (*of[at(k)][t]->columns)[at(element)]);
       Term& term = terms.emplace_back(Term{.columns = shared(std::move(columns))});
       bool is_number = true;
       for (const auto& own : of) {
@@ -331,7 +331,7 @@ class Propagation {
     for (std::size_t i = 0; i < groups.begins.size(); ++i)
       for (const std::int64_t offset : groups.offsets)
         to[at(groups.begins[i] + offset)] = static_cast<std::int32_t>(i);
-    const Numbers sum_of = shared(std::move(to));  // by element
+    const SharedNumbers sum_of = shared(std::move(to));  // by element
     constexpr std::int64_t few = 8;
     std::vector<Term> terms;
     for (const Term& of : x_[0]->terms) {
@@ -602,7 +602,7 @@ std::vector<Entry> entries_of(const Term& term, const Sparsity& sparsity) {
   for (std::int64_t e = 0; e < std::ssize(*term.columns); ++e) {
     const std::int64_t i = term.rows ? (*term.rows)[at(e)] : e;
     const std::int32_t column = (*term.columns)[at(e)];
-    if (i == none || column == none) continue;
+    if (i == no_column || column == no_column) continue;
     const auto row = sparsity.row(i);
     const auto found = std::ranges::lower_bound(row, column);
     if (found != row.end() && *found == column)
@@ -630,7 +630,7 @@ struct Piece {
 std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vector<Entry>>>& terms, std::int64_t step,
                              const Sparsity& sparsity) {
   std::vector<Piece> pieces;
-  std::vector<std::int64_t> owner(at(sparsity.nnz()), none);
+  std::vector<std::int64_t> owner(at(sparsity.nnz()), no_column);
   for (const auto& [term, entries] : terms) {
     const bool is_whole = std::ssize(*term->columns) == sparsity.rows();
     const std::int64_t own = is_whole ? step : 1;
@@ -640,7 +640,7 @@ std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vecto
       for (const Entry& entry : entries)
         if (entry.element % own == first) of_piece.push_back({entry.element / own, entry.place});
       if (of_piece.empty()) continue;
-      if (const std::int64_t other = owner[at(of_piece[0].place)]; other != none) {
+      if (const std::int64_t other = owner[at(of_piece[0].place)]; other != no_column) {
         const Piece& before = pieces[at(other)];
         if (before.entries == of_piece && before.further.empty() &&
             before.term->columns->size() / at(before.step) == term->columns->size() / at(own)) {
@@ -650,7 +650,7 @@ std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vecto
         }
       }
       for (const Entry& entry : of_piece) {
-        const bool is_free = owner[at(entry.place)] == none;
+        const bool is_free = owner[at(entry.place)] == no_column;
         (is_free ? piece.entries : piece.further).push_back(entry);
         if (is_free) owner[at(entry.place)] = std::ssize(pieces);
       }
