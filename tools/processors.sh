@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and tests the library for each processor that this machine can be, and ends with a line for each: how many
-# tests passed and failed.
+# entries of ctest passed and failed.
 #   tools/processors.sh                        all levels that the machine has, all tests; hours
 #   tools/processors.sh x86-64-v3 x86-64-v2    these levels
 #   tools/processors.sh x86-64-v3:laws         a part: the tests of tests/laws, and the build that they need

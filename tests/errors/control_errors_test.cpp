@@ -38,7 +38,8 @@ TEST(LoopErrors, ARecordedBodyThatWritesToAnArgumentItCaptures) {
   expect_error<rc::NotImplementedError>(
       [&] { rc::trace(f)(x); },
       "add_: the target f32[] was captured from outside fori_loop; a recorded function writes only to its arguments "
-      "and to what it creates: pass it as an argument, of a loop as a part of the state, or return the new value\n"
+      "and to what it creates: pass it as an argument (in a loop, make it a part of the state), or return the new "
+      "value\n"
       "  inside fori_loop, inside trace{at}",
       {x});
 }

@@ -297,8 +297,8 @@ TEST(CapturedWriteErrors, UnderEveryDerivativeTransform) {
   expect_error<rc::NotImplementedError>(
       [&] { rc::trace(f)(x); },
       "add_: the target f32[3] was captured from outside trace{at}; a recorded function writes only to its arguments "
-      "and to what it creates: pass it as an argument, of a loop as a part of the state, or return the new value\n  "
-      "inside trace{at}",
+      "and to what it creates: pass it as an argument (in a loop, make it a part of the state), or return the new "
+      "value\n  inside trace{at}",
       {captured, x});
   expect_error<rc::TransformError>([&] { rc::jvp(f, x, x); }, captured_text("add_", "f32[3]", "jvp{at}"),
                                    {captured, x});
