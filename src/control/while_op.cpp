@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/built_stages.h"
 #include "control/checks.h"
 #include "control/loop.h"
 #include "control/operands.h"
@@ -39,12 +40,12 @@ struct StateFunction {
 };
 
 /// The captures that the loop's functions may hold instead of carrying them in the state. Where every step is kept:
-/// all. Between checkpoints a function sees only its arguments: then only numbers, since a state would give them a
-/// dtype.
+/// all. Between checkpoints a function sees only its arguments, and what belongs to no transform: a state would give
+/// numbers among that a dtype, and make a constant depend on what is differentiated.
 State held_of(std::span<const Tensor> inputs, std::size_t carried, bool all) {
   State held(inputs.size());
   for (std::size_t i = carried; i < inputs.size(); ++i)
-    if (all || (type_of(inputs[i]).weak && value_of(inputs[i])->level == 0)) held[i] = inputs[i];
+    if (all || value_of(inputs[i])->level == 0) held[i] = inputs[i];
   return held;
 }
 
@@ -135,6 +136,32 @@ Types types_of(const Stages& loop, const Types& inputs) {
   return types;
 }
 
+/// Of the condition and of each stage's step, the inputs that depend on what cotangents are wanted of. The condition's
+/// answer has no derivative.
+std::vector<Flags> watched_inside(const Stages& loop, const Flags& wanted) {
+  struct Reached {
+    Flags outputs;
+  };
+  std::vector<Flags> all{Flags(loop.condition.inputs(), false)};
+  Flags rows;
+  for (std::size_t s = 0; s < loop.all.size(); ++s) {
+    const Step own = loop.all[s].by_role();
+    Flags inputs = flags_of_step(loop, s, wanted, [&](std::size_t r) { return rows[r]; });
+    const Reached found = until_stable(inputs, own.carried, own.outputs(), [&](const Flags&) {
+      return Reached{function::outputs_reached(own.program, inputs)};
+    });
+    for (std::size_t k = 0; k < own.rows(); ++k) rows.push_back(found.outputs[own.carried + k]);
+    all.push_back(std::move(inputs));
+  }
+  return all;
+}
+
+/// The rule `keep` of both operations.
+Kept keep_operands(Op op, const Stages& loop, std::span<const Tensor> inputs, const Mask& wanted) {
+  return function::keep_to_compute_again(op, inputs,
+                                         [&] { return watched_inside(loop, flags_of(wanted, inputs.size())); });
+}
+
 /// Inputs: the state, the streams that the body draws from, then what the condition captures, then what the body does.
 struct WhileLoop {
   using kind = Custom;
@@ -176,8 +203,8 @@ struct WhileLoop {
     return pushed(stages(), inputs, tangents);
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(stages(), batch); }
-  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return function::keep_to_compute_again({&rules_of<WhileLoop>, this}, inputs);
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    return keep_operands({&rules_of<WhileLoop>, this}, stages(), inputs, wanted);
   }
   Tensors vjp(const Reverse& rule) const {
     return computed_again(rule.residual->rest.get(), [&] { return pulled_back(stages(), rule); });
@@ -243,8 +270,8 @@ struct Unwind {
     return pushed(all(), inputs, tangents);
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(all(), batch); }
-  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return function::keep_to_compute_again({&rules_of<Unwind>, this}, inputs);
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    return keep_operands({&rules_of<Unwind>, this}, all(), inputs, wanted);
   }
   Tensors vjp(const Reverse& rule) const {
     return computed_again(rule.residual->rest.get(), [&] { return pulled_back(all(), rule); });

@@ -151,17 +151,22 @@ bool are_differentiated(std::span<const Tensor> inputs) {
          });
 }
 
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, bool is_one_call) {
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<std::vector<Flags>()>& watched) {
   const auto has_own_rules = [](const Rules& rules) { return rules.keep && !rules.transparent; };
+  const bool sees_rules = are_differentiated(inputs) && any_inside(op, has_own_rules);
+  const std::vector<Flags> of_each = sees_rules ? watched() : std::vector<Flags>();
+  auto next = of_each.begin();
   Tensors operands(inputs.begin(), inputs.end());
   const auto seen = [&](const Program& f) {
-    const auto make = [](const Program& program, std::optional<Size>) { return seen_inside_reverse(program); };
-    const Found<Closure> found = made_once<Closure>(f, "seen inside reverse mode", {}, make);
-    if (captures(*found.made) && !is_one_call) return f;
+    const Flags& of_this = *next++;
+    const auto make = [&](const Program& program, std::optional<Size>) {
+      return seen_inside_reverse(program, of_this);
+    };
+    const Found<Closure> found = made_once<Closure>(f, text_of("seen inside reverse mode ", of_this), {}, make);
+    if (captures(*found.made) && of_each.size() > 1) return f;
     operands.append(found.made->captured.begin(), found.made->captured.end());
     return found.at_sizes(found.made->program);
   };
-  const bool sees_rules = are_differentiated(inputs) && any_inside(op, has_own_rules);
   const OwnedParameters parameters = sees_rules ? with_each_program(op, seen) : OwnedParameters();
   Kept kept = keep_by_calling({op.rules, sees_rules ? parameters.get() : op.parameters}, operands);
   kept.residual.tensors.resize(inputs.size());

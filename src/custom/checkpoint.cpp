@@ -36,8 +36,9 @@ struct RecordedCheckpoint {
     return push_call(apply, f, inputs, tangents);
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_call(apply, f, batch); }
-  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs, true);
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    const auto watched = [&] { return std::vector{flags_of(wanted, inputs.size())}; };
+    return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs, watched);
   }
   Tensors vjp(const Reverse& rule) const {
     return computed_again(rule.residual->rest.get(), [&] { return pull_call_again(apply, f, rule); });
@@ -54,21 +55,23 @@ struct RecordedCheckpoint {
 
 /// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it, or because
 /// none of its inputs depends on that derivative. A tape that is dropped runs in its place, so that the function may
-/// write to nothing that it captures. Where other derivatives go through the inputs, the tape watches these: what the
-/// function calls sees reverse mode inside those derivatives, as it would without a checkpoint.
+/// write to nothing that it captures. Where other derivatives go through the inputs, the tape watches those that the
+/// reverse mode watched: what the function calls sees reverse mode inside those derivatives, as it would without a
+/// checkpoint.
 class Recomputed::Beneath final : public Recomputed {
  public:
-  Beneath(std::shared_ptr<const Recomputed> f, bool watches) : Recomputed(*f), f_(std::move(f)), watches_(watches) {}
+  Beneath(std::shared_ptr<const Recomputed> f, Flags watched)
+      : Recomputed(*f), f_(std::move(f)), watched_(std::move(watched)) {}
 
   Tensors call(std::span<const Tensor> inputs) const override {
     const auto f = [this](std::span<const Tensor> x) { return f_->call(x); };
-    return under_dropped_tape(f, inputs, watches_, name().c_str());
+    return under_dropped_tape(f, inputs, watched_, name().c_str());
   }
 
  private:
   std::vector<std::size_t> tensors_by_argument() const override { return f_->tensors_by_argument(); }
   std::shared_ptr<const Recomputed> f_;
-  bool watches_;
+  Flags watched_;
 };
 
 namespace {
@@ -124,7 +127,7 @@ AnyTree call_checkpoint(const AnyFunction& f, Arguments arguments) {
 }
 
 std::shared_ptr<const Recomputed> Recomputed::beneath() const {
-  return std::make_shared<const Beneath>(std::static_pointer_cast<const Recomputed>(shared_from_this()), false);
+  return std::make_shared<const Beneath>(std::static_pointer_cast<const Recomputed>(shared_from_this()), Flags());
 }
 
 Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
@@ -135,11 +138,12 @@ Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
   return is_set_aside ? beneath()->Operation::apply(inputs) : Operation::apply(inputs);
 }
 
-Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
+Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
   auto draws = std::make_shared<Draws>();
   const NotedDraws noted(*draws);
   const auto f = std::static_pointer_cast<const Recomputed>(shared_from_this());
-  const auto beneath = std::make_shared<const Beneath>(f, are_differentiated(inputs));
+  const Flags watched = are_differentiated(inputs) ? flags_of(wanted, inputs.size()) : Flags();
+  const auto beneath = std::make_shared<const Beneath>(f, watched);
   Kept kept = beneath->keep_inputs(inputs);
   kept.residual.rest = std::move(draws);
   return kept;

@@ -82,11 +82,11 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
   return derived;
 }
 
-Closure seen_inside_reverse(const Program& f) {
+Closure seen_inside_reverse(const Program& f, const Flags& watched) {
   Recorder again(called, records_for(Runs::once));
   again.interpreter().is_differentiated = true;
   const Tensors inputs = again.inputs(input_types(f));
-  for (const Tensor& t : under_dropped_tape(function_of(f), inputs, true, called)) again.output(with_dtype(t));
+  for (const Tensor& t : under_dropped_tape(function_of(f), inputs, watched, called)) again.output(with_dtype(t));
   return closed(again);
 }
 
@@ -229,6 +229,26 @@ class Variables {
  private:
   std::vector<bool> has_;
 };
+
+}  // namespace
+
+Flags outputs_reached(const Program& f, const Flags& inputs) {
+  const ProgramBody& body = f.body();
+  Variables reached(body);
+  const auto add = [&](Variable v) {
+    if (is_differentiable(body.types[static_cast<std::size_t>(v)].dtype)) reached.add(v);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]) add(body.inputs[i]);
+  for (const Equation& e : body.equations)
+    if (std::ranges::any_of(e.inputs, [&](Variable v) { return reached.has(v); }))
+      std::ranges::for_each(e.outputs, add);
+  Flags outputs;
+  for (const Variable v : body.outputs) outputs.push_back(reached.has(v));
+  return outputs;
+}
+
+namespace {
 
 /// The equations of the second half that say where streams end. What else it does, such as a check of values, waits for
 /// cotangents.

@@ -35,9 +35,13 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
 /// that have one. Outputs: the cotangents of the active inputs, zeros if need be.
 Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangents);
 
-/// `f` as reverse mode sees it. Example: `f` calls a custom_vjp, whose forward rule computes the value. Then the result
-/// has the equations of the forward rule in place of the call. Inputs and outputs: those of `f`.
-Closure seen_inside_reverse(const Program& f);
+/// `f` as reverse mode sees it that watches these inputs. Example: `f` calls a custom_vjp of one. Its forward rule
+/// computes the value, so the result has the equations of the forward rule in place of the call. Inputs and outputs:
+/// those of `f`.
+Closure seen_inside_reverse(const Program& f, const Flags& watched);
+
+/// The outputs that derivatives of these inputs may reach.
+Flags outputs_reached(const Program& f, const Flags& inputs);
 
 /// What a backward program reads of the forward one: an input of the old program, or something that is kept.
 struct Reads {

@@ -94,12 +94,14 @@ TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, co
   }
 }
 
-Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, bool watches, const char* name) {
+Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
+                           const char* name) {
   TapeInterpreter tape{Entry{}};
   Tensors given, outputs;
-  for (const Tensor& t : inputs) {
-    const ValueRef value = read(t, name);
-    given.push_back(wrap(watches && is_differentiable(value->type.dtype) ? tape.watch(value) : value));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ValueRef value = read(inputs[i], name);
+    const bool is_watched = !watched.empty() && watched[i] && is_differentiable(value->type.dtype);
+    given.push_back(wrap(is_watched ? tape.watch(value) : value));
   }
   for (const Tensor& t : f(given)) {
     const ValueRef value = read(t, name);

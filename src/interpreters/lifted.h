@@ -52,8 +52,9 @@ struct TapedCall {
   std::shared_ptr<TapeRecord> record;
 };
 
-/// The function under a tape that nothing is read from; `watches`: it watches the inputs, so that what the function
-/// calls sees reverse mode inside the derivatives that they belong to. `name` is what errors speak of.
-Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, bool watches, const char* name);
+/// The function under a tape that nothing is read from. It watches the inputs in `watched`, none if that is empty: what
+/// the function calls sees reverse mode inside the derivatives that these belong to. `name` is what errors speak of.
+Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
+                           const char* name);
 
 }  // namespace ricci

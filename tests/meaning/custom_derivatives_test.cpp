@@ -207,6 +207,65 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
   check(rc::checkpoint(rc::checkpoint(by_captured)), 2, 3);
 }
 
+/// In a program, what a function captures is an operand of the checkpoint or loop around it.
+TEST(Checkpoint, OfACustomFunctionThatCapturesAConstantHasItsSecondDerivativeInAProgramToo) {
+  using Function = std::function<Tensor(Tensor)>;
+  const Tensor k = doubles({1, 2}), x = doubles({0.5, -1.2});
+  const Function by_jvp = rc::custom_jvp([=](Tensor a) { return sin(a) * k; },
+                                         [=](std::tuple<Tensor> primals, std::tuple<Tensor> tangents) {
+                                           const auto [a] = primals;
+                                           const auto [u] = tangents;
+                                           return std::pair{sin(a) * k, cos(a) * k * u};
+                                         });
+  const Function by_vjp =
+      rc::custom_vjp([=](Tensor a) { return sin(a) * k; }, [=](Tensor a) { return std::pair{sin(a) * k, a}; },
+                     [=](Tensor a, Tensor ct) { return cos(a) * k * ct; });
+  const Function plain = [=](Tensor a) { return sin(a) * k; };
+  const auto in_loop = [](const Function& f, rc::Checkpoints kept) {
+    const auto steps = [=](Tensor a) {
+      return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return f(y * a); }, a, {.checkpoint = kept});
+    };
+    return Function(steps);
+  };
+  const auto check = [&](const Function& f, const Function& expected) {
+    const auto second = [](const Function& g) {
+      return [g](Tensor a) {
+        const auto first = rc::grad([g](Tensor y) { return g(y).sum(); });
+        return rc::grad([first](Tensor y) { return first(y).sum(); })(a);
+      };
+    };
+    const Tensor of_plain = second(expected)(x);
+    expect_close(second(f)(x), of_plain);
+    expect_close(rc::trace(second(f))(x)({x})[0], of_plain);
+    expect_close(rc::compile(second(f))(x), of_plain);
+  };
+  const Function checkpointed = rc::checkpoint(by_jvp);
+  expect_close(rc::compile(rc::hessian([=](Tensor y) { return checkpointed(y).sum(); }))(x),
+               rc::hessian([=](Tensor y) { return plain(y).sum(); })(x));
+  for (const Function& f : {by_jvp, by_vjp}) {
+    check(rc::checkpoint(f), plain);
+    check(rc::checkpoint(rc::checkpoint(f)), plain);
+    check([=](Tensor a) { return rc::checkpoint([=](Tensor y, Tensor) { return f(y) * y; })(a, k); },
+          [=](Tensor a) { return plain(a) * a; });
+    for (const rc::Checkpoints kept : {rc::Checkpoints::sqrt, rc::Checkpoints::log})
+      check(in_loop(f, kept), in_loop(plain, rc::Checkpoints::every_step));
+  }
+}
+
+/// A checkpoint's argument that no derivative goes through is a constant as well.
+TEST(Checkpoint, OfACustomFunctionMayCaptureAnArgumentThatIsNotDifferentiated) {
+  const Tensor k = number(3);
+  const auto f = [](Tensor x, Tensor by) {
+    const auto times = [=](Tensor a) { return a * a * by; };
+    const auto forward = [=](Tensor a) { return std::pair{a * a * by, a}; };
+    return rc::custom_vjp(times, forward, [=](Tensor a, Tensor ct) { return 2 * a * by * ct; })(x);
+  };
+  const auto second = [=](Tensor x) {
+    return rc::grad(rc::grad([=](Tensor y) { return rc::checkpoint(f)(y, k); }))(x);
+  };
+  expect_values(second(number(5)), {6});
+}
+
 TEST(Checkpoint, TakesAndGivesTrees) {
   const Mlp model = make_mlp();
   const auto plain = [](const Mlp& m, const Tensor& x) { return std::map<std::string, Tensor>{{"y", predict(m, x)}}; };
