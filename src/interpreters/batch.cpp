@@ -113,7 +113,10 @@ Tensor row_numbers(const BatchInterpreter& batch) {
 
 AroundDraws around_draws(Interpreter* interpreter) {
   for (Interpreter* i = interpreter; i; i = i->parent) {
-    if (i->kind == ValueKind::batched) return {static_cast<const BatchInterpreter*>(i)->examples.streams, nullptr};
+    if (i->kind == ValueKind::batched) {
+      const auto& vmap = static_cast<const BatchInterpreter&>(*i);
+      if (has_part_in_draws(vmap)) return {vmap.examples.streams, nullptr};
+    }
     if (!i->sees_everything()) continue;
     auto* const recording = static_cast<RecordInterpreter*>(i);  // only recordings see factories
     if (StreamScope* const streams = recording->streams_of_step()) return {streams, nullptr};

@@ -118,10 +118,14 @@ void set_counts_of_draws(const std::vector<std::size_t>& counts) {
   }
 }
 
-bool has_part_in_draws(const BatchInterpreter& batch) {
-  const DrawSource* const current = DrawSource::current();
-  return !current || current->has_part(batch);
+bool DrawSource::decides_here(const BatchInterpreter& batch) {
+  for (const DrawSource* source = this_thread.draws; source; source = source->before_)
+    if (source->recording_ <= current_level())
+      if (const std::optional<bool> has_part = source->has_part(batch)) return *has_part;
+  return true;
 }
+
+bool has_part_in_draws(const BatchInterpreter& batch) { return DrawSource::decides_here(batch); }
 
 const BatchInterpreter* drawing_vmap_that_knows_none(const Interpreter* i, std::span<const Tensor> values) {
   if (i->kind != ValueKind::batched) return nullptr;
@@ -161,7 +165,7 @@ StreamPosition RepeatedDraws::next(const DrawWanted& draw) {
   return noted ? *noted : next_of_outer(draw);
 }
 
-bool DrawsOfRuns::has_part(const BatchInterpreter& batch) const {
+std::optional<bool> DrawsOfRuns::has_part(const BatchInterpreter& batch) const {
   return batch.level > began_ || std::find(draws_.runs.begin(), draws_.runs.end(), batch.run()) != draws_.runs.end();
 }
 

@@ -95,12 +95,15 @@ class DrawSource {
   /// The draws that it notes, or gives again; null: it does neither.
   virtual const Draws* noted() const { return nullptr; }
   virtual bool repeats() const { return false; }
-  virtual bool has_part(const BatchInterpreter& batch) const { return !outer() || outer()->has_part(batch); }
+  /// None: it says nothing of that.
+  virtual std::optional<bool> has_part(const BatchInterpreter&) const { return {}; }
   virtual const BatchInterpreter* refuses() const { return outer() ? outer()->refuses() : nullptr; }
   /// How many draws it has noted or given again; and back to so many.
   virtual std::size_t count() const { return 0; }
   virtual void set_count(std::size_t) {}
   DrawSource* outer() const { return asked_here(before_); }
+  /// `has_part_in_draws`: what the innermost source says that knows it, also where a recording has begun inside that.
+  static bool decides_here(const BatchInterpreter& batch);
   /// The place of the draw. `source`: the one to ask first; null: there is none.
   static StreamPosition asked(DrawSource* source, const DrawWanted& draw) {
     return source && !draw.is_inside(*source) ? source->next(draw) : draw.fresh();
@@ -141,7 +144,7 @@ class DrawsOfRuns : public DrawSource {
   /// Requires: `first` outlives this.
   explicit DrawsOfRuns(const Draws& first) : draws_(first) {}
   StreamPosition next(const DrawWanted& draw) override { return next_of_outer(draw); }
-  bool has_part(const BatchInterpreter& batch) const override;
+  std::optional<bool> has_part(const BatchInterpreter& batch) const override;
   const BatchInterpreter* refuses() const override { return nullptr; }
 
  protected:

@@ -503,4 +503,34 @@ TEST(RecordedDraws, OfALoopInACheckpointThatCapturesAreTheSameBothTimes) {
   }
 }
 
+/// The vmap over the rows of a Jacobian began later than what its pullback computes again: draws there are none of its.
+TEST(RecordedDraws, OfALoopInACheckpointAreTheSameInEachRowOfAJacobian) {
+  using Checkpoints = rc::Checkpoints;
+  const auto loop = [](Checkpoints kept, bool captures) {
+    return Function([=](Tensor x) {
+      const auto step = [=](Tensor, Tensor y) { return sin(y) * (number_drawn() + 0.5) * (captures ? x : Tensor(2)); };
+      return rc::fori_loop(0, 3, step, x, {.checkpoint = kept}) * number_drawn();
+    });
+  };
+  const auto branch = [](const Function& f) {
+    return Function([=](Tensor x) { return rc::cond(x.sum() > 0, f, [](Tensor y) { return y * number_drawn(); }, x); });
+  };
+  const auto gradient = [](const Function& f) {
+    return rc::grad([f](Tensor x) {
+      const Tensor y = f(x);
+      return (y * y).sum();
+    });
+  };
+  const Tensor x = doubles({0.5, 1, 1.5});
+  for (const bool captures : {false, true})
+    for (const Checkpoints kept : {Checkpoints::every_step, Checkpoints::sqrt, Checkpoints::log}) {
+      SCOPED_TRACE(testing::Message() << "captures " << captures << ", checkpoints " << static_cast<int>(kept));
+      const Function plain = branch(loop(Checkpoints::every_step, captures));
+      for (const Function& f : {Function(rc::checkpoint(branch(loop(kept, captures)))), branch(loop(kept, captures))}) {
+        expect_close(seeded(rc::jacrev(f), x), seeded(rc::jacrev(plain), x), 1e-12);
+        expect_close(seeded(rc::jacrev(gradient(f)), x), seeded(rc::jacrev(gradient(plain)), x), 1e-12);
+      }
+    }
+}
+
 }  // namespace
