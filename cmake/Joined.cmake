@@ -2,19 +2,28 @@
 
 option(RICCI_JOINED "Compile the library six files at a time: OFF compiles more slowly from nothing, faster what changed" ON)
 
-# RESULT: the files to compile in place of SOURCES, which are compiled with the same options: PATH_0.cpp, PATH_1.cpp, …
-# `text_of(some text)` sets `text` to what stands in one of them, in place of `some`.
+# RESULT: the files to compile in place of SOURCES, which are compiled with the same options: PATH_0.cpp, PATH_1.cpp, …,
+# and those of SOURCES that are told something by themselves (COMPILE_DEFINITIONS, set before). `text_of(some text)` sets
+# `text` to what stands in a joined file in place of `some`.
 function(ricci_join path sources text_of result)
-  set(compiled)
+  set(alone)
+  foreach(source IN LISTS sources)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    if(definitions)
+      list(APPEND alone ${source})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM sources ${alone} "")  # an item, as REMOVE_ITEM wants one
+  set(joined)
   while(sources)
-    list(LENGTH compiled count)
+    list(LENGTH joined count)
     list(SUBLIST sources 0 6 some)
     list(REMOVE_ITEM sources ${some})
     cmake_language(CALL ${text_of} "${some}" text)
     file(CONFIGURE OUTPUT ${path}_${count}.cpp CONTENT "${text}")
-    list(APPEND compiled ${path}_${count}.cpp)
+    list(APPEND joined ${path}_${count}.cpp)
   endwhile()
-  set(${result} ${compiled} PARENT_SCOPE)
+  set(${result} ${joined} ${alone} PARENT_SCOPE)
 endfunction()
 
 # The same of files of one folder of src/, if RICCI_JOINED. So a name in the folder's unnamed namespaces is one file's

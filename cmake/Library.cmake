@@ -36,6 +36,8 @@ target_compile_options(ricci_headers PRIVATE -fno-tree-slp-vectorize)
 set(rules "^(ops|control|custom|program|random|distributions|optim|ode|linear|sample|io|compile)$")
 set(element_types "kind = Elementwise|reduction::|template <class T> (auto|T) |(Lanes|Wide)<|<float>|scalar::|visit_")
 set(calls "/ops/views.cpp|/program/element_sources.cpp|/compile/(function|native_function|lane_kernel|program_plan).cpp")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/build_info.cpp PROPERTIES COMPILE_DEFINITIONS
+                            "RICCI_VERSION=\"${PROJECT_VERSION}\"")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt layers REGEX "^[a-z]")
 foreach(layer IN LISTS layers)
   string(REGEX MATCH "^[a-z_]+" folder "${layer}")
@@ -51,16 +53,11 @@ foreach(layer IN LISTS layers)
         list(APPEND rule_files ${source})
       endif()
     endforeach()
-    list(REMOVE_ITEM sources ${rule_files} "")
+    list(REMOVE_ITEM sources ${rule_files} "")  # an item, as REMOVE_ITEM wants one
   endif()
-  # Kernels share little, solvers have names in common, and one file is told something.
-  if(NOT folder MATCHES "^(kernels|solve)$")
-    set(alone ${rule_files})
-    list(FILTER alone INCLUDE REGEX "/build_info.cpp$")
-    list(REMOVE_ITEM rule_files ${alone} "")
+  if(NOT folder MATCHES "^(kernels|solve)$")  # kernels share little, solvers have names in common
     ricci_join_sources(${folder} "${sources}" sources)
     ricci_join_sources(${folder}_rules "${rule_files}" rule_files)
-    list(APPEND rule_files ${alone})
   endif()
   if(NOT CMAKE_CXX_FLAGS_RELEASE MATCHES "-Os")  # headers read in advance for size serve no other level
     set_source_files_properties(${rule_files} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
@@ -92,12 +89,12 @@ endif()
 # The generator of machine code is a module that the library loads when it first compiles something.
 if(RICCI_COMPILE)
   file(GLOB code_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/code/*.cpp)
+  list(TRANSFORM RICCI_LLVM_TARGETS PREPEND RICCI_LLVM_ OUTPUT_VARIABLE targets)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/code/compiler.cpp PROPERTIES COMPILE_DEFINITIONS "${targets}")
   ricci_join_sources(code "${code_sources}" code_sources)
   add_library(ricci_code MODULE ${code_sources})
   target_link_libraries(ricci_code PRIVATE ricci_sources ${RICCI_LLVM_LIBRARY})
   target_include_directories(ricci_code SYSTEM PRIVATE ${RICCI_LLVM_INCLUDE_DIR})
-  list(TRANSFORM RICCI_LLVM_TARGETS PREPEND RICCI_LLVM_ OUTPUT_VARIABLE targets)
-  target_compile_definitions(ricci_code PRIVATE ${targets})
   target_compile_features(ricci_code PRIVATE cxx_std_20)
   target_compile_options(ricci_code PRIVATE -fno-rtti -O1 ${precompiled_options})
   # Without headers of our own: with these, g++ 12 makes one precompiled header in five that it crashes with.
@@ -120,8 +117,6 @@ if(RICCI_COMPILE)
   set_target_properties(ricci_code PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libricci_code.map)
 endif()
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/build_info.cpp PROPERTIES COMPILE_DEFINITIONS
-                            "RICCI_VERSION=\"${PROJECT_VERSION}\"")
 target_sources(ricci PRIVATE ${objects})
 set_target_properties(ricci PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
