@@ -131,11 +131,8 @@ void add_rows(std::vector<Row>& rows, const ExplainedStep& step, double total, s
 }
 
 bool runs_programs(const Program& program) {
-  return std::ranges::any_of(program.body().equations, [](const Equation& e) {
-    bool any = is_loop_in_lanes(e);
-    for_each_program(e.op(), [&](const Program&) { any = true; });
-    return any;
-  });
+  return std::ranges::any_of(program.body().equations,
+                             [](const Equation& e) { return is_loop_in_lanes(e) || holds_programs(e.op()); });
 }
 
 /// The steps of one run, and under a loop or a branch the steps inside. A loop that is one kernel has no steps inside:

@@ -107,10 +107,9 @@ bool gives_nothing(const ProgramBody& body, const Equation& e) {
 bool may_be_wrong(const ProgramBody& body, const Equation& e) {
   if (has_effect(e.op()) || draws_by_itself(e)) return true;
   if (!may_fail(*e.rules)) return false;
-  bool has_programs = false;  // which may make wrong indices themselves
-  for_each_program(e.op(), [&](const Program&) { has_programs = true; });
   const auto is_without_elements = [&](Variable v) { return is_empty(body.types[at(v)]); };
-  if (!has_programs && std::ranges::all_of(e.inputs, is_without_elements)) return false;
+  // A program may make wrong indices itself.
+  if (!holds_programs(e.op()) && std::ranges::all_of(e.inputs, is_without_elements)) return false;
   const std::optional<KernelCall> call = kernel_call(e, operand_types(body, e));
   return !call || call->kernel->has_turns() || !call->kernel->plan().program.required.empty();
 }

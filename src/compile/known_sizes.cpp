@@ -34,7 +34,7 @@ InCall in_call(const Program& program, const std::shared_ptr<const CallSizes>& c
   InCall all{count_steps(program), 0};
   bool runs_programs = false;
   for (const Equation& e : at_sizes.body().equations) {
-    for_each_program(e.op(), [&](const Program&) { runs_programs = true; });
+    runs_programs = runs_programs || holds_programs(e.op());
     const auto kernel = kernel_call(e, operand_types(at_sizes.body(), e));
     if (kernel && kernel->has_too_few_lanes) {
       all.steps += kernel->equations - 1;

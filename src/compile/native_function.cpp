@@ -313,9 +313,7 @@ bool is_small(const ProgramBody& body) {
 
 /// Whether it, or what stands in it, may throw for some values.
 bool may_throw(const Equation& e) {
-  bool has_programs = false;
-  for_each_program(e.op(), [&](const Program&) { has_programs = true; });
-  return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom || has_programs;
+  return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom;
 }
 
 /// `program`: in a call, if its sizes are open.

@@ -24,10 +24,6 @@ constexpr std::int64_t few_positions = 512;  // which one index after the other 
 /// Thrown: along this range a register's elements do not lie as code reads them.
 struct NoLanes {};
 
-DType added_in(const Type& of_sum) {
-  const bool is_half = of_sum.dtype == DType::float16 || of_sum.dtype == DType::bfloat16;
-  return is_half ? DType::float32 : of_sum.dtype;
-}
 
 /// A number of a graph as bits; none where it is no number.
 std::optional<std::uint64_t> finished(const SumOfRuns& sum, double total) {
@@ -40,7 +36,7 @@ std::optional<std::uint64_t> finished(const SumOfRuns& sum, double total) {
 
 SumOfRuns sum_of(const ProgramBody& body, const Equation& e) {
   const Type &type = body.types[at(e.outputs[0])], &x = body.types[at(e.inputs[0])];
-  return {type, added_in(type), e.rules->accumulation(e.parameters.get()).finish, x.shape.numel().raw()};
+  return {type, computed_dtype(type.dtype), e.rules->accumulation(e.parameters.get()).finish, x.shape.numel().raw()};
 }
 
 /// One region, for lanes along one range.
@@ -109,7 +105,7 @@ class RegionMaker {
   void add_up(std::size_t k) {
     const Equation& e = body_.equations[results_.sums[k]];
     const Accumulation a = e.rules->accumulation(e.parameters.get());
-    const DType dtype = added_in(type(e.outputs[0]));
+    const DType dtype = computed_dtype(type(e.outputs[0]).dtype);
     ScalarGraph& graph = program_.graph;
     Node sum = no_node;
     for (std::int64_t copy = 0; copy < region_.unrolled; ++copy) {

@@ -21,6 +21,7 @@
 #include "kernels/matmul_copy.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
+#include "tensor/at.h"
 
 namespace ricci::kernels {
 namespace {
@@ -159,7 +160,6 @@ class SumOfMinors {
   std::vector<std::int64_t> chosen_;  // the set S, ascending
   std::vector<T> sums_;               // by columns used and directions used
 
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   T element(int direction, int row, int column) const {
     return directions_[(direction * n_ + chosen_[at(row)]) * n_ + chosen_[at(column)]];
   }

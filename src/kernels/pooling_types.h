@@ -54,12 +54,10 @@ void run_as_sums(const Strided& out, const Strided& in, const F& f) {
   });
 }
 
-constexpr bool is_half(DType dtype) { return is_floating(dtype) && element_size(dtype) == 2; }
-
 /// The same in the type that elements are compared in.
 template <class F>
 void run_compared(const Strided& out, const Strided& in, const F& f) {
-  run_in_type(is_half(in.dtype) ? DType::float32 : in.dtype, out, in, [&](const Strided& to, const Strided& from) {
+  run_in_type(computed_dtype(in.dtype), out, in, [&](const Strided& to, const Strided& from) {
     visit_real(to.dtype, [&]<class T>(std::type_identity<T> type) {
       if constexpr (std::is_arithmetic_v<T>) f(type, to, from);
     });
@@ -69,14 +67,12 @@ void run_compared(const Strided& out, const Strided& in, const F& f) {
 template <class F>
 void run_with_places(const Strided& out, const Strided& in, const F& f) {
   const bool is_narrow = element_size(in.dtype) < 4;
-  run_in_type(!is_narrow          ? in.dtype
-              : is_half(in.dtype) ? DType::float32
-                                  : DType::int32,
-              out, in, [&](const Strided& to, const Strided& from) {
-                visit_real(to.dtype, [&]<class T>(std::type_identity<T> type) {
-                  if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) f(type, to, from);
-                });
-              });
+  const DType compared = is_narrow && !is_floating(in.dtype) ? DType::int32 : computed_dtype(in.dtype);
+  run_in_type(compared, out, in, [&](const Strided& to, const Strided& from) {
+    visit_real(to.dtype, [&]<class T>(std::type_identity<T> type) {
+      if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) f(type, to, from);
+    });
+  });
 }
 
 /// The lowest number of `dtype`, which is no wider than T.

@@ -68,7 +68,7 @@ struct SigmoidSlope {
   template <class T> auto formula(T t, T y) const { return t * (y * (T(1) - y)); }
   /// y is a sigmoid, so |y| <= 1; beyond that nothing is promised.
   template <class T> static T unit(T, T y) {
-    return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(std::numeric_limits<double>::infinity()));
+    return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(infinity));
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(SigmoidSlope{}, t, x[1]) : mul(mul(t, x[0]), sub(1, mul(x[1], 2)));

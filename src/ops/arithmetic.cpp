@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/axes.h"
+#include "ops/constants.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
@@ -54,7 +55,7 @@ struct QuotientSlope {
   static constexpr unsigned linear_in_each = input(0) | input(1);
   static constexpr double ulps =
       std::numeric_limits<double>::infinity();  // of three, two may meet in a subnormal number
-  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps[] = {input(1) | input(2), input(0) | input(2), input(2) | output(0)};
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T t, T a, T b) const {
@@ -75,7 +76,7 @@ struct Div {
   static constexpr const char* name = "div";
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
-  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(1) | output(0);
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T a, T b) const { return a / b; }
@@ -114,7 +115,7 @@ struct Addcdiv {
   using kind = Elementwise;
   static constexpr const char* name = "addcdiv";
   static constexpr double ulps = 1.5;
-  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps[] = {nothing, input(2), input(1) | input(2)};
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T x, T a, T b) const { return x + a / b; }

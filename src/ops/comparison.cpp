@@ -50,7 +50,7 @@ struct Isclose {
   using kind = Elementwise;
   using result = Boolean;
   static constexpr const char* name = "isclose";
-  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr DTypes dtypes = fields;
   static constexpr bool locally_constant = true;
   double rtol, atol;
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "ops/axes.h"
+#include "ops/constants.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/elementwise.h"
@@ -36,7 +37,7 @@ struct Angle {
   using result = Real;
   static constexpr const char* name = "angle";
   static constexpr double ulps = 0.5;
-  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::arg(x); }
   template <class T> static T exact(T x) {

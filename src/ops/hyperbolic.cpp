@@ -42,7 +42,7 @@ struct TanhSlope {
   template <class T> auto formula(T t, T y) const { return t * scalar::fma(-y, y, T(1)); }
   /// y is a tanh, so |y| <= 1; beyond that nothing is promised.
   template <class T> static T unit(T, T y) {
-    return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(std::numeric_limits<double>::infinity()));
+    return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(infinity));
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(TanhSlope{}, t, x[1]) : mul(mul(t, x[0]), mul(x[1], -2));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/scan.h"
+#include "ops/constants.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -43,7 +44,7 @@ struct ProductOrZero {
   static constexpr const char* name = "product_or_zero";
   static constexpr unsigned linear_in_each = input(0) | input(1);
   static constexpr double ulps = 0.5;
-  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T t) const {
     return scalar::select(scalar::equal(a, T(0)) || scalar::equal(t, T(0)), T(0), a * t);

@@ -287,6 +287,11 @@ bool is_number_of_its_own(const Capture& capture) {
 
 }  // namespace
 
+bool holds_programs(Op op) {
+  bool holds = false;
+  for_each_program(op, [&](const Program&) { holds = true; });
+  return holds;
+}
 bool any_inside(Op op, bool (*is)(const Rules& rules)) {
   bool found = is(*op.rules);
   for_each_program(op, [&](const Program& program) {

@@ -109,6 +109,8 @@ void for_each_program(Op op, const F& f) {
   } visit(f);
   op.rules->parameters.walk(op.parameters, visit);
 }
+/// Whether the operation has a program among its parameters.
+bool holds_programs(Op op);
 /// Whether `is` says so of the operation, or of one in a program among its parameters.
 bool any_inside(Op op, bool (*is)(const Rules& rules));
 /// Whether the operation does anything besides its results, itself or in a program among its parameters.
