@@ -22,7 +22,7 @@ struct Captured {
   };
   std::int64_t count = 0;
   std::vector<Draw> draws = {};
-  bool serve_each = false, serve_same = false;  // Draws::serve_each
+  ServedRuns served;  // where it was written down
 
   void print_parameter(std::string& out) const {
     out += std::to_string(count);
@@ -108,8 +108,7 @@ struct RecordedFunction {
   std::invoke_result_t<F> with_draws(std::span<const Tensor> inputs, const F& rule) const {
     if (captured.draws.empty()) return rule();
     Draws draws = draws_here();
-    draws.serve_each = captured.serve_each;
-    draws.serve_same = captured.serve_same;
+    draws.served = captured.served;
     for (const auto& [place, further] : captured.draws) {
       if (place < 0) draws.places.push_back(std::nullopt);
       else draws.places.push_back(further_on(inputs[static_cast<std::size_t>(place)], further));
@@ -129,13 +128,12 @@ struct RecordedFunction {
 
 WrittenDown written_down(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
-  const Draws around = draws_here();
+  const ServedRuns served = served_here();
   const Recorder inner(op.rules->name, Records::part);
   for (const Tensor& t : op.rules->call(op.parameters, inner.inputs(inputs))) inner.output(t);
   Values captured;
   RecordedFunction recorded{.function = InnerOp(op), .value = closed(inner.body(), captured), .captured = {}};
-  recorded.captured.serve_each = around.serve_each;
-  recorded.captured.serve_same = around.serve_same;
+  recorded.captured.served = served;
   recorded.captured.count = std::ssize(captured);
   for (const RecordInterpreter::Draw& draw : inner.interpreter().draws()) {
     const auto is_it = [&](const ValueRef& v) { return v.get() == draw.place.get(); };

@@ -91,7 +91,7 @@ DrawSource* source_of_run(const StreamScope* outer, bool passes_on) {
   if (outer && outer->serve_runs(passes_on)) return nullptr;
   const auto had_others = [&](const DrawSource& source) {
     const Draws* const noted = source.noted();
-    return noted && (passes_on ? noted->serve_same : noted->serve_each);
+    return noted && (passes_on ? noted->served.same : noted->served.each);
   };
   return any_asked(outer, had_others) ? nullptr : source_of_twice(outer);
 }
@@ -141,12 +141,14 @@ const BatchInterpreter* refuses_draws() {
 
 DrawSource::DrawSource() : began_(current_level()), recording_(level_of_recording()) {}
 
+ServedRuns served_here() {
+  const StreamScope* const around = streams_of(this_thread.innermost);
+  if (!around) return {};
+  return {.each = around->serve_runs(false), .same = around->serve_runs(true)};
+}
+
 Draws draws_here() {
-  Draws draws;
-  if (const StreamScope* const around = streams_of(this_thread.innermost)) {
-    draws.serve_each = around->serve_runs(false);
-    draws.serve_same = around->serve_runs(true);
-  }
+  Draws draws{.places = {}, .runs = {}, .served = served_here()};
   for (const Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& batch = static_cast<const BatchInterpreter&>(*i);

@@ -20,11 +20,18 @@ class BatchInterpreter;
 class DrawSource;
 class Interpreter;
 
+/// Which runs of vmap inside have the streams that are around them, and none of their own: runs in which each example
+/// draws, and runs whose examples share their draws.
+struct ServedRuns {
+  bool each = false, same = false;
+};
+ServedRuns served_here();
+
 /// The draws of one run of a function.
 struct Draws {
   std::vector<std::optional<StreamPosition>> places;  // in order; none: that draw is new each time
   std::vector<Level> runs;                            // of vmap, that the function ran under
-  bool serve_each = false, serve_same = false;  // the streams around: runs inside by example, and that share draws
+  ServedRuns served;                                  // where the function ran
 };
 /// None yet, under the runs of vmap that decide over draws here.
 Draws draws_here();
@@ -102,7 +109,8 @@ class DrawSource {
   virtual std::size_t count() const { return 0; }
   virtual void set_count(std::size_t) {}
   DrawSource* outer() const { return asked_here(before_); }
-  /// `has_part_in_draws`: what the innermost source says that knows it, also where a recording has begun inside that.
+  /// `has_part_in_draws`. The innermost source that knows the run of vmap decides, also where a recording has begun
+  /// inside that source.
   static bool decides_here(const BatchInterpreter& batch);
   /// The place of the draw. `source`: the one to ask first; null: there is none.
   static StreamPosition asked(DrawSource* source, const DrawWanted& draw) {
