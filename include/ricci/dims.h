@@ -72,9 +72,9 @@ struct VmapOptions {
 
 /// As out_dims: every Tensor of the result becomes an rc::Ragged, its first size free to differ between examples.
 struct ragged_t {
-  struct Made {};
-  explicit constexpr ragged_t(Made) {}  // from nothing that users write: neither options without out_dims nor a
-};                                      // list of numbers may be RaggedOptions
+  struct Made {};  // nothing that users write: options without out_dims, or with a list of numbers, are no RaggedOptions
+  explicit constexpr ragged_t(Made) {}
+};
 inline constexpr ragged_t ragged{ragged_t::Made{}};
 
 struct RaggedOptions {

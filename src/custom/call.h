@@ -26,9 +26,10 @@ bool are_differentiated(std::span<const Tensor> inputs);
 /// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
 /// of the program, so all that is noted of its draws is whose they are. Where other derivatives go through the inputs,
 /// they go through what functions with rules of their own compute inside reverse mode, as without the operation.
-/// `watched()`: of each program in the operation, the inputs that depend on what cotangents are wanted of. Where there
-/// is one program, the operation is a call of it, which may take more operands: what the rules capture. In another
-/// operation the program of a rule that captures stays as it is.
+/// `watched()`: of each program in the operation, the inputs that depend on what cotangents are wanted of. An operation
+/// of one program calls it, as a checkpoint does: the tensors that the rules in it capture become operands of the call.
+/// An operation of several programs, as a loop, has no place for such operands: a program whose rules capture stays as
+/// it is.
 Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<std::vector<Flags>()>& watched);
 
 /// Reverse mode that keeps the inputs: on the way back, a call of a program that computes the function again and then

@@ -54,8 +54,8 @@ class StreamScope {
   /// Of a conditional or loop inside what is computed twice. Each stream begins where that of `alone` does, which would
   /// be its streams elsewhere: `source` notes the start, or has noted it.
   StreamScope(StreamScope& alone, DrawSource& source);
-  /// Of a rule that stands for a run which has ended: it draws at places that were noted. `different`: each example of
-  /// that run drew, and runs inside share its streams.
+  /// Of a rule that runs in place of a run of vmap which has ended. The rule draws at places that were noted.
+  /// `different`: in the ended run each example drew, and runs inside had its streams.
   struct OfEndedRun {
     bool different;
   };

@@ -513,8 +513,8 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 }
 
 /// Whether `call` runs in place of an equation. An operation without rules is inlined in three cases. It takes a value
-/// of a transform inside a recording. Or it has no operands: its result may be drawn. Or it says that it draws or acts,
-/// transforms run inside the recording, and it takes none of their values: the draws are then those of their examples.
+/// of a transform inside a recording. Or it has no operands: its result may be drawn. Or it draws or acts besides, and
+/// transforms run inside the recording whose values it does not take: each example of such a one has its own draw.
 /// Requires: one of the values is recorded, or there are no values.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Rules& rules = *op.rules;

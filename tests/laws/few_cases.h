@@ -52,8 +52,9 @@ inline std::vector<Case> with_one_long_formula(std::vector<Case> cases) {
   return cases;
 }
 
-/// All cases, of long formulas one. Of an elementwise operation without parameters, whose cases differ in shapes and
-/// numbers alone, one with axes and one more that its name chooses, which for some operations has no elements.
+/// All cases, of long formulas one. The cases of an elementwise operation without parameters differ in shapes and
+/// numbers alone. Of these: one with axes, and one that the operation's name chooses. The second one of sqrt has no
+/// elements.
 inline std::vector<Case> cases_of_few_shapes(const ricci::Rules& rules) {
   std::vector<Case> all = with_one_long_formula(cases_of(rules));
   if (rules.kind != ricci::Kind::elementwise || rules.parameters.size > 0 || all.size() < 2) return all;
