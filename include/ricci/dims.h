@@ -72,7 +72,7 @@ struct VmapOptions {
 
 /// As out_dims: every Tensor of the result becomes an rc::Ragged, its first size free to differ between examples.
 struct ragged_t {
-  struct Made {};  // nothing that users write: options without out_dims, or with a list of numbers, are no RaggedOptions
+  struct Made {};  // users write none: options without out_dims, or with a list of numbers, are no RaggedOptions
   explicit constexpr ragged_t(Made) {}
 };
 inline constexpr ragged_t ragged{ragged_t::Made{}};
