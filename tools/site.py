@@ -55,7 +55,9 @@ def name_in(code):
 
 
 def without_body(code):
-    """The declaration of a function that is defined in the header, and no initialisers."""
+    """The declaration of a function that is defined in the header, and no initialisers. An enum with its values."""
+    if code[0].startswith("enum"):
+        return "\n".join([code[0], *(f"  {line}" for line in code[1:-1]), *code[1:][-1:]])
     text = "\n".join(code).replace("= {}", "= …")
     cut = re.split(r"\s*\{|\s*:\s+(?=\w+_?[({])", text, maxsplit=1)[0] if "(" in text else text.split("{")[0]
     return cut.replace("= …", "= {}").rstrip().rstrip(";").rstrip() + ";"
@@ -89,22 +91,25 @@ class Header:
             if depth > 0:  # inside a body
                 depth += stripped.count("{") - stripped.count("}")
                 continue
-            declaration, _, behind = stripped.partition("///<")
-            if stripped.startswith("///"):
+            is_enum = bool(code) and code[0].startswith("enum")  # the comments of its values are part of it
+            declaration, _, behind = (stripped, "", "") if is_enum else stripped.partition("///<")
+            if stripped.startswith("///") and not is_enum:
                 comment.append(stripped[4:])
                 continue
             if not stripped or line.startswith("#"):
                 last = None
-            if not stripped or stripped.startswith(("//", "#", "}", "namespace", "friend")) or line.endswith(":"):
+            if not is_enum and (not stripped or stripped.startswith(("//", "#", "}", "namespace", "friend")) or line.endswith(":")):
                 comment, code = ([], []) if not code else (comment, code)
                 continue
             code.append(declaration.rstrip())
             text = " ".join(code)
             opens = text.count("{") - text.count("}")
+            if text.startswith("enum") and opens > 0:
+                continue
             if text.count("(") > text.count(")") or not re.search(r"[;{]\s*$|\}\s*;?$", text):
                 continue
             is_class = re.search(r"\b(struct|class)\s+\w+[^;(]*\{$", text) and "(" not in re.sub(r"requires.*", "", text)
-            texts = comment + ([behind.strip()] if behind.strip() else [])
+            texts = comment + ([behind.strip()] if behind.strip() or (is_enum and "///" in text) else [])
             indented = line.startswith("  ")
             is_shown = not is_private and (owner or not indented) and not NOT_FOR_USERS & set(spaces)
             if is_shown and not owner and not texts and "(" in text and not is_class:  # a comment is for all below it
