@@ -21,7 +21,6 @@ Node formula_of(Word word, Node operand) {
     default: return elementary::cos(x).scalar();
   }
 }
-#endif
 
 bool is_lowered(const ScalarStep& s) {
   if (s.kind != StepKind::word || (s.dtype != DType::float32 && s.dtype != DType::float64)) return false;
@@ -35,6 +34,7 @@ bool is_lowered(const ScalarStep& s) {
     default: return false;
   }
 }
+#endif
 
 }  // namespace
 
