@@ -24,6 +24,7 @@ class Ricci(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"march": ["ANY"], "compile": [True, False]}
     default_options = {"march": "none", "compile": True}  # none: for any processor of the architecture
+    exports = "tools/packages.txt"  # beside the recipe: it is read before there are sources
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "third_party/*", "tools/*"
 
     def set_version(self):
@@ -36,7 +37,7 @@ class Ricci(ConanFile):
         check_min_cppstd(self, 20)
 
     def system_requirements(self):
-        listed = load(self, Path(self.source_folder or self.recipe_folder) / "tools/packages.txt")
+        listed = load(self, Path(self.recipe_folder) / "tools/packages.txt")
         needed = re.findall(r"^(\S+) +build ", listed, re.MULTILINE)
         Apt(self).install([name for name in needed if name not in ONLY_FOR_PROGRAMS], check=True)
 
