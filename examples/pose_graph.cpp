@@ -63,21 +63,26 @@ SE3 chained(const Graph& graph, const SE3& first) {
           rc::cat({first.translation.unsqueeze(0), rest.translation}, 0)};
 }
 
-/// The poses that fit all measurements best; the first is given.
-SE3 fitted(const Graph& graph, const SE3& start, const solvers::Loss& loss) {
-  const auto moved = [&](const Tensor& change) {  // [poses - 1, 6]
+/// A function of a graph: the poses that fit all of its measurements best. The first pose is given. The function is
+/// compiled once, for all graphs of as many poses and measurements.
+auto fitting(const SE3& start, const solvers::Loss& loss) {
+  const auto moved = [start](const Tensor& change) {  // [poses - 1, 6]
     return start.retract(rc::cat({rc::zeros({1, 6}, rc::float64), change}, 0));
   };
-  const auto errors = [&](const Tensor& change) {
-    const SE3 all = moved(change);
-    return (graph.motions.inverse() * (at(all, graph.from).inverse() * at(all, graph.to))).log();
+  const auto solved = rc::compile([=](const Graph& graph) {
+    const auto errors = [&](const Tensor& change) {
+      const SE3 all = moved(change);
+      return (graph.motions.inverse() * (at(all, graph.from).inverse() * at(all, graph.to))).log();
+    };
+    return solvers::least_squares(errors, rc::zeros({poses - 1, 6}, rc::float64),
+                                  {.loss = loss, .throw_on_failure = true});
+  });
+  return [=](const Graph& graph) {
+    const auto found = solved(graph);
+    std::printf("  %lld steps, greatest slope %.1e\n", static_cast<long long>(found.steps.item<std::int64_t>()),
+                found.residual.item<double>());
+    return moved(found.value);
   };
-  const auto found = rc::compile([&](const Tensor& change) {
-    return solvers::least_squares(errors, change, {.loss = loss, .throw_on_failure = true});
-  })(rc::zeros({poses - 1, 6}, rc::float64));
-  std::printf("  %lld steps, greatest slope %.1e\n", static_cast<long long>(found.steps.item<std::int64_t>()),
-              found.residual.item<double>());
-  return moved(found.value);
 }
 
 /// In metres.
@@ -95,9 +100,10 @@ int main() try {  // quick as it is: `--quick` changes nothing
   const Graph graph = measured(truth, 0), mistaken = measured(truth, 3);
   const SE3 start = chained(graph, first);
   const double chain = distance("the chain of motions", start, truth);
-  const double squares = distance("least squares", fitted(graph, start, {}), truth);
-  const double misled = distance("least squares, with mistakes", fitted(mistaken, start, {}), truth);
-  const double robust = distance("Cauchy's loss, with mistakes", fitted(mistaken, start, solvers::cauchy(0.05)), truth);
+  const auto by_squares = fitting(start, {}), by_cauchy = fitting(start, solvers::cauchy(0.05));
+  const double squares = distance("least squares", by_squares(graph), truth);
+  const double misled = distance("least squares, with mistakes", by_squares(mistaken), truth);
+  const double robust = distance("Cauchy's loss, with mistakes", by_cauchy(mistaken), truth);
   return squares < chain / 2 && robust < chain / 2 && misled > 2 * robust ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "pose_graph: %s\n", error.what());

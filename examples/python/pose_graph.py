@@ -45,21 +45,23 @@ def chained(motions, first):
     return SE3(SO3(quaternions), rc.cat([first.translation.unsqueeze(0), rest.translation]))
 
 
-def fitted(graph, start, loss=None):
-    begin, end, motions = graph
+def fitting(start, loss=None):
+    """A function of a graph, compiled once: the poses that fit all of its measurements best."""
 
     def moved(change):  # the first pose is given
         return start.retract(rc.cat([rc.zeros((1, 6), dtype=rc.float64), change]))
 
-    def errors(change):
-        poses = moved(change)
-        return (motions.inverse() * (at(poses, begin).inverse() * at(poses, end))).log()
-
     @rc.compile
-    def change():
+    def best_change(graph):
+        begin, end, motions = graph
+
+        def errors(change):
+            poses = moved(change)
+            return (motions.inverse() * (at(poses, begin).inverse() * at(poses, end))).log()
+
         return solvers.least_squares(errors, rc.zeros((POSES - 1, 6), dtype=rc.float64), loss=loss).value
 
-    return moved(change())
+    return lambda graph: moved(best_change(graph))
 
 
 def distance(name, poses, truth):
@@ -74,9 +76,10 @@ def main():
     graph, mistaken = measured(truth, 0), measured(truth, 3)
     start = chained(graph[2], first)
     chain = distance("the chain of motions", start, truth)
-    squares = distance("least squares", fitted(graph, start), truth)
-    misled = distance("least squares, with mistakes", fitted(mistaken, start), truth)
-    robust = distance("Cauchy's loss, with mistakes", fitted(mistaken, start, solvers.cauchy(0.05)), truth)
+    by_squares, by_cauchy = fitting(start), fitting(start, solvers.cauchy(0.05))
+    squares = distance("least squares", by_squares(graph), truth)
+    misled = distance("least squares, with mistakes", by_squares(mistaken), truth)
+    robust = distance("Cauchy's loss, with mistakes", by_cauchy(mistaken), truth)
     return 0 if squares < chain / 2 and robust < chain / 2 and misled > 2 * robust else 1
 
 

@@ -73,13 +73,17 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
 /// By place: which element of the inputs it is.
 using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
 
+/// A run throws this where `goes_on` says false.
+struct GivenUp {};
+
 /// One run of the program, for one number of lanes. Without `found`, an equation that cannot be said element by
 /// element refuses the run. With `found`, the equation is noted there as apart. The results of all equations that are
 /// apart, since before this run or in it, are like inputs.
 class Run {
  public:
   Run(const ProgramBody& body, const ProgramBody& whole, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,
-      const ExpandOptions& options, Expandability* found = nullptr)
+      const ExpandOptions& options, Expandability* found = nullptr,
+      const std::function<bool(std::size_t)>& goes_on = {})
       : body_(body),
         whole_(whole),
         sizes_(sizes),
@@ -104,6 +108,7 @@ class Run {
       if (found) found->steps[i] = (graph_.steps().size() - before) / at(positions_said(e));
       if (!why) continue;
       if (!found) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->because};
+      if (!found->apart[i] && goes_on && !goes_on(i)) throw GivenUp{};
       found->apart[i] = true;
       for (const Variable v : e.outputs) opaque(v, v);
     }
@@ -1195,7 +1200,8 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
   return expand(body, body, options);
 } catch (const NotExpandable& not_said) { return not_said; }
 
-Expandability expandability(const ProgramBody& body, const ExpandOptions& options) {
+std::optional<Expandability> expandability(const ProgramBody& body, const ExpandOptions& options,
+                                           const std::function<bool(std::size_t)>& goes_on) try {
   const std::size_t count = body.equations.size();
   Expandability found{std::vector<bool>(count), std::vector<std::size_t>(count)};
   const auto finds_more = [&](const ExpandOptions& how) {
@@ -1203,13 +1209,17 @@ Expandability expandability(const ProgramBody& body, const ExpandOptions& option
     InputNumbers numbers;
     const std::vector<bool> before = found.apart;
     const LaneSizes sizes(body, 2, how);  // what holds for 2 lanes, as a slice in range, holds for 3
-    const Run run(body, body, sizes, to, numbers, how, &found);
+    const Run run(body, body, sizes, to, numbers, how, &found, goes_on);
     return found.apart != before;
   };
   finds_more(options);
   if (!options.outer.is_given()) return found;
   while (finds_more(along_outer(options)) && finds_more(options)) {}
   return found;
+} catch (const GivenUp&) { return std::nullopt; }
+
+Expandability expandability(const ProgramBody& body, const ExpandOptions& options) {
+  return *expandability(body, options, {});
 }
 
 namespace {

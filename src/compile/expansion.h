@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -97,6 +98,9 @@ struct Expandability {
   std::vector<std::size_t> steps;  ///< that it adds to one lane, roughly: no elementary function is taken apart
 };
 Expandability expandability(const ProgramBody& body, const ExpandOptions& options);
+/// Asks `goes_on` at each equation that is found apart; at the first false, stops and gives none.
+std::optional<Expandability> expandability(const ProgramBody& body, const ExpandOptions& options,
+                                           const std::function<bool(std::size_t equation)>& goes_on);
 
 /// The graph, and where its elements lie.
 std::string to_string(const LaneProgram& program);

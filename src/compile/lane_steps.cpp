@@ -267,15 +267,10 @@ class Grouping {
  public:
   /// `lanes`: what they lie along; none: any size.
   Grouping(const Program& program, const ExpandOptions& options, const std::optional<OpenSize>& lanes = {})
-      : Grouping(program, options, Only()) {
-    lanes_ = lanes;
-    computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
-    choose_lanes();
-    leave_out_views();
-    level_ = levels_of(body_, apart_);
-    last_level_ = level_.empty() ? 0 : std::ranges::max(level_);
-  }
-
+      : Grouping(program, options, lanes, 0) {}
+  /// Along these lanes. Gives up, with nothing in groups, where fewer equations would be in groups than of `rival`.
+  Grouping(const Program& program, const ExpandOptions& options, const OpenSize& lanes, const Grouping& rival)
+      : Grouping(program, options, lanes, rival.grouped_) {}
   /// Nothing is grouped: only loops are looked at.
   static Grouping of_loops(const Program& program, const ExpandOptions& options) { return {program, options, Only()}; }
   /// The loop that is equation number `i`, with its turns in the lanes of a kernel, if it can be. `apart`: the same
@@ -328,6 +323,16 @@ class Grouping {
  private:
   struct Only {};
   Grouping(const Program& program, const ExpandOptions& options, Only) : body_(program.body()), options_(options) {}
+  Grouping(const Program& program, const ExpandOptions& options, const std::optional<OpenSize>& lanes,
+           std::ptrdiff_t fewest)
+      : Grouping(program, options, Only()) {
+    lanes_ = lanes;
+    computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
+    choose_lanes(fewest);
+    leave_out_views();
+    level_ = levels_of(body_, apart_);
+    last_level_ = level_.empty() ? 0 : std::ranges::max(level_);
+  }
 
   Program put_together(bool& all_have_kernels) const {
     auto to = std::make_unique<ProgramBody>(body_);
@@ -418,8 +423,8 @@ class Grouping {
   }
 
   /// Of several open sizes, the one along which most equations are independent; then another to walk around it, if
-  /// that makes them more.
-  void choose_lanes() {
+  /// that makes them more. Lanes along which fewer than `fewest` are independent are passed over.
+  void choose_lanes(std::ptrdiff_t fewest) {
     const std::vector<OpenSize> all = open_sizes();
     apart_.assign(body_.equations.size(), true);  // where the guards hold along no axis
     steps_.assign(body_.equations.size(), 0);
@@ -428,16 +433,18 @@ class Grouping {
     bool is_used = true;  // does anything lie along the chosen lanes?
     const auto try_out = [&](const ExpandOptions& options) {
       if (!LaneSizes(body_, 2, options).choices_hold()) return;  // along another axis they may
-      Expandability found = expandability(body_, options);
-      std::ptrdiff_t count = 0;
-      for (std::size_t i = 0; i < found.apart.size(); ++i)
-        count += !found.apart[i] && computes(body_.equations[i], options_);
+      const std::ptrdiff_t least = std::max(most + is_used, fewest);
+      std::ptrdiff_t count = computing_;
+      std::optional<Expandability> found = expandability(body_, options, [&](std::size_t i) {
+        count -= computes(body_.equations[i], options_);
+        return count >= least;
+      });
+      if (!found || count < least) return;
       // One lane that is long must do much more than lanes do.
-      if (!options.lanes.is_given() && is_long(found.steps) && count < 2 * most) return;
-      if (count < most + is_used) return;
+      if (!options.lanes.is_given() && is_long(found->steps) && count < 2 * most) return;
       most = count;
-      apart_ = std::move(found.apart);
-      steps_ = std::move(found.steps);
+      apart_ = std::move(found->apart);
+      steps_ = std::move(found->steps);
       chosen = options;
     };
     const auto try_lanes = [&](const OpenSize& lanes, const OpenSize& outer) {
@@ -805,8 +812,9 @@ Program grouped(const Program& program, const ExpandOptions& options) {
   std::optional<Grouping> best;
   for (AxesApart& axes : axes_told_apart(program.body(), options, fewest)) {
     apart.emplace_back(Shared<const ProgramBody>(new ProgramBody(std::move(axes.body))));
-    Grouping along(apart.back(), options, axes.lanes);
-    if (along.does_more_than(best ? *best : plain)) best.emplace(std::move(along));
+    const Grouping& rival = best ? *best : plain;
+    Grouping along(apart.back(), options, axes.lanes, rival);
+    if (along.does_more_than(rival)) best.emplace(std::move(along));
   }
   return best ? with_kernels_of(best->result(), program) : plain.result();
 }
