@@ -27,6 +27,7 @@ struct Loop {
   std::function<Tensor(const LoopState&)> goes_on;
   std::function<LoopState(LoopState)> step;
   LoopOptions options;
+  bool is_written_down = false;  // as programs, which capture nothing: written down again, it would be the same
 };
 /// The user's part of the state after the loop. Requires: with checkpoints, the loop's functions own what they call.
 tree::AnyTree run_loop(const Loop& loop, LoopState state);

@@ -159,6 +159,7 @@ AnyTree run_loop(const Loop& loop, LoopState state) {
   if (function::is_recorded(loop.name, call::walk(state))) return recorded(OwnStreams()).users;
   const bool holds_tensors = state.index.defined() || !call::walk(state.users).leaves.empty();
   if (loop.options.checkpoint != Checkpoints::every_step && holds_tensors) {
+    if (loop.is_written_down) return loop_of_segments(loop, state).users;
     const OwnStreams own(may_part(call::walk(state)));
     return function::with_captures([&] { return loop_of_segments(loop, state); }, [&] { return recorded(own); }).users;
   }

@@ -138,11 +138,12 @@ Types types_of(const Stages& loop, const Types& inputs) {
 
 /// Of the condition and of each stage's step, the inputs that depend on what cotangents are wanted of. The condition's
 /// answer has no derivative.
-std::vector<Flags> watched_inside(const Stages& loop, const Flags& wanted) {
+std::vector<function::Watched> watched_inside(const Stages& loop, const Flags& wanted) {
   struct Reached {
     Flags outputs;
   };
-  std::vector<Flags> all{Flags(loop.condition.inputs(), false)};
+  const std::size_t condition_end = loop.condition_begin() + loop.captured_by_condition();
+  std::vector<function::Watched> all{{Flags(loop.condition.inputs(), false), condition_end}};
   Flags rows;
   for (std::size_t s = 0; s < loop.all.size(); ++s) {
     const Step own = loop.all[s].by_role();
@@ -151,7 +152,7 @@ std::vector<Flags> watched_inside(const Stages& loop, const Flags& wanted) {
       return Reached{function::outputs_reached(own.program, inputs)};
     });
     for (std::size_t k = 0; k < own.rows(); ++k) rows.push_back(found.outputs[own.carried + k]);
-    all.push_back(std::move(inputs));
+    all.push_back({std::move(inputs), loop.operand(s, own.inputs())});
   }
   return all;
 }
@@ -241,7 +242,7 @@ Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
     return LoopState{.users = tree::any(std::move(after))};
   };
   const std::span<const Tensor> first = holds ? inputs.first(carried) : inputs;
-  const Loop loop{called, goes_on, step, {.max_steps = max_steps, .checkpoint = checkpoint}};
+  const Loop loop{called, goes_on, step, {.max_steps = max_steps, .checkpoint = checkpoint}, true};
   const auto last = run_loop(loop, {.users = tree::any(State(first.begin(), first.end()))}).take<State>();
   return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves())};
 }

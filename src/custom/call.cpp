@@ -151,25 +151,32 @@ bool are_differentiated(std::span<const Tensor> inputs) {
          });
 }
 
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<std::vector<Flags>()>& watched) {
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs,
+                           const std::function<std::vector<Watched>()>& watched) {
   const auto has_own_rules = [](const Rules& rules) { return rules.keep && !rules.transparent; };
   const bool sees_rules = are_differentiated(inputs) && any_inside(op, has_own_rules);
-  const std::vector<Flags> of_each = sees_rules ? watched() : std::vector<Flags>();
+  const std::vector<Watched> of_each = sees_rules ? watched() : std::vector<Watched>();
   auto next = of_each.begin();
-  Tensors operands(inputs.begin(), inputs.end());
+  Tensors operands;
+  std::size_t taken = 0;
+  const auto take_until = [&](std::size_t end) {
+    for (; taken < end; ++taken) operands.push_back(inputs[taken]);
+  };
   const auto seen = [&](const Program& f) {
-    const Flags& of_this = *next++;
+    const Watched& of_this = *next++;
     const auto make = [&](const Program& program, std::optional<Size>) {
-      return seen_inside_reverse(program, of_this);
+      return seen_inside_reverse(program, of_this.inputs);
     };
-    const Found<Closure> found = made_once<Closure>(f, text_of("seen inside reverse mode ", of_this), {}, make);
-    if (captures(*found.made) && of_each.size() > 1) return f;
+    const auto name = text_of("seen inside reverse mode ", of_this.inputs);
+    const Found<Closure> found = made_once<Closure>(f, name, {}, make);
+    take_until(of_this.operands_end);
     operands.append(found.made->captured.begin(), found.made->captured.end());
     return found.at_sizes(found.made->program);
   };
   const OwnedParameters parameters = sees_rules ? with_each_program(op, seen) : OwnedParameters();
+  take_until(inputs.size());
   Kept kept = keep_by_calling({op.rules, sees_rules ? parameters.get() : op.parameters}, operands);
-  kept.residual.tensors.resize(inputs.size());
+  kept.residual.tensors.assign(inputs.begin(), inputs.end());
   kept.residual.rest = note_of_draws(op.rules->draws(op.parameters));
   return kept;
 }

@@ -23,14 +23,17 @@ BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch&
 
 /// Whether a derivative goes through one of these.
 bool are_differentiated(std::span<const Tensor> inputs);
+/// `keep_to_compute_again` asks this of each program in the operation, in the order in which its parameters name them.
+struct Watched {
+  Flags inputs;              ///< of the program: which depend on what cotangents are wanted of
+  std::size_t operands_end;  ///< of the operation: behind the last operand that the program captures
+};
 /// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
 /// of the program, so all that is noted of its draws is whose they are. Where other derivatives go through the inputs,
-/// they go through what functions with rules of their own compute inside reverse mode, as without the operation.
-/// `watched()`: of each program in the operation, the inputs that depend on what cotangents are wanted of. An operation
-/// of one program calls it, as a checkpoint does: the tensors that the rules in it capture become operands of the call.
-/// An operation of several programs, as a loop, has no place for such operands: a program whose rules capture stays as
-/// it is.
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<std::vector<Flags>()>& watched);
+/// they go through what functions with rules of their own compute inside reverse mode, as without the operation: then
+/// the operation runs with such programs, and the tensors that the rules in one capture are operands of its own behind
+/// those that the program captured before.
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<std::vector<Watched>()>& watched);
 
 /// Reverse mode that keeps the inputs: on the way back, a call of a program that computes the function again and then
 /// its cotangents.

@@ -37,7 +37,7 @@ struct RecordedCheckpoint {
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_call(apply, f, batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    const auto watched = [&] { return std::vector{flags_of(wanted, inputs.size())}; };
+    const auto watched = [&] { return std::vector{Watched{flags_of(wanted, inputs.size()), inputs.size()}}; };
     return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs, watched);
   }
   Tensors vjp(const Reverse& rule) const {

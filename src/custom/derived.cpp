@@ -116,7 +116,8 @@ bool begins_with_sum(const Type& type) {
 Recording record(const Program& f, const Flags& active, Runs runs, const Flags& cotangents, const Flags& at_least,
                  const Flags& summed) {
   Recording r;
-  const Recorder again(called, records_for(runs));
+  Recorder again(called, records_for(runs));
+  again.interpreter().is_differentiated = true;  // by derivatives that may go through the halves later
   const auto variable = [&](const Tensor& x) { return again.variable(with_dtype(x)); };
   ProgramBody& body = again.body();
   const Tensors inputs = again.inputs(input_types(f));

@@ -64,10 +64,20 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   return static_cast<const Recorded&>(*inside).variable;
 }
 
+/// A size that the recording around leaves open is a number here, which that recording holds to.
+Type RecordInterpreter::type_here(const Type& captured) const {
+  if (!body->symbols || !symbols_around) return captured;
+  const SymbolScope around(symbols_around);
+  Type here = captured;
+  for (Size& size : here.shape) size = size.host();
+  return here;
+}
+
 const ValueRef& RecordInterpreter::captured(const void* key, const ValueRef& value, const Tensor& tensor) {
-  const Variable v = new_variable(value->type);
+  const Type type = type_here(value->type);
+  const Variable v = new_variable(type);
   body->captures.push_back({v, tensor});
-  return (writing_->captured[key] = {new_node<Recorded>(level, value->type, v), value}).inside;
+  return (writing_->captured[key] = {new_node<Recorded>(level, type, v), value}).inside;
 }
 
 ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value) {

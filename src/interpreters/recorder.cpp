@@ -12,6 +12,7 @@ ArgumentTypes::ArgumentTypes(std::span<Tensor* const> arguments) {
 
 Recorder::Recorder(const char* name, Records what, const Entry& entry, std::shared_ptr<SymbolTable> symbols)
     : name_(name), record_(std::make_unique<RecordInterpreter>(what, entry)) {
+  record_->symbols_around = this_thread.symbols;
   body().symbols = std::move(symbols);
   if (body().symbols) scope_ = std::make_unique<SymbolScope>(body().symbols.get());
 }

@@ -161,6 +161,19 @@ TEST(CompiledFunction, MakesAnotherPlanWhereAComparisonOfSizesComesOutDifferentl
   EXPECT_EQ(fast.plans(), 2U);
 }
 
+TEST(CompiledFunction, MayCaptureATensorWhoseSizeTheOuterOneLeavesOpen) {
+  const auto f = [](const Tensor& v) {
+    return rc::compile([=](const Tensor& x) { return x + v.sum(); })(rc::zeros({}, rc::float64));
+  };
+  const auto fast = rc::compile(f);
+  const auto program = rc::trace(f)(rc::ones({4}, rc::float64));
+  for (const std::int64_t n : {20, 4, 5, 20}) {
+    const Tensor v = rc::arange(n).to(rc::float64);
+    expect_close(fast(v), f(v));
+    if (n == 4) expect_close(program({v})[0], f(v));
+  }
+}
+
 // The outer function relies on what the inner one decided by its sizes, also where it is the first to call it.
 TEST(CompiledFunction, RecordsWhatACompiledFunctionInsideDecidedBySizes) {
   const std::vector<std::function<Tensor(const Tensor&)>> functions = {

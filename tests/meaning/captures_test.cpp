@@ -165,6 +165,28 @@ TEST(CaptureErrors, NameTheCallThatWasWritten) {
                                    text("mul", "f64[]", "vmap over axis 0 of 2{at}", "custom_jvp"), {w});
 }
 
+// The loop is written down for what it captures; written down again, it would capture the same.
+TEST(CaptureErrors, OfARuleInALoopWithCheckpoints) {
+  const auto f = [](Tensor x, Tensor w) {
+    const auto rule = [=](std::tuple<Tensor> p, std::tuple<Tensor> t) {
+      const Tensor a = std::get<0>(p);
+      return std::pair{sin(a), cos(a) * w * std::get<0>(t)};
+    };
+    const auto step = [=](Tensor, Tensor y) { return rc::custom_jvp([](Tensor a) { return sin(a); }, rule)(y); };
+    return rc::fori_loop(0, 2, step, x, {.checkpoint = rc::Checkpoints::sqrt});
+  };
+  const Tensor x = number(0.5);
+  try {
+    rc::jvp(f, std::tuple{x, x}, std::tuple{x, x});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const rc::TransformError& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(text.starts_with("mul: an operand f64[] was captured: it belongs to jvp")) << text;
+    EXPECT_NE(text.find("which does not reach into custom_jvp; pass it as an argument"), std::string::npos) << text;
+  }
+  EXPECT_FALSE(rc::inside_transform());
+}
+
 TEST(CaptureErrors, OfACheckpointThatLooksAtValues) {
   const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
   const auto f = [&](Tensor a) {

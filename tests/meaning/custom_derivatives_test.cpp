@@ -168,10 +168,9 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
     const auto forward = [](Tensor a) { return std::pair{a * 3, a}; };
     return rc::custom_vjp(times_3, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
   };
-  const auto in_loop = [=](rc::Checkpoints kept) {
-    return [=](Tensor x) {
-      return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return triple(y); }, x, {.checkpoint = kept});
-    };
+  const auto in_loop = [](const auto& f, rc::Checkpoints kept) {
+    return
+        [=](Tensor x) { return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return f(y); }, x, {.checkpoint = kept}); };
   };
   const auto value_inside = [](const auto& g) { return [=](Tensor x) { return rc::vjp(g, x).first; }; };
   const auto check = [&](const auto& g, double once, double inside) {
@@ -186,10 +185,18 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
   check(triple, 2, 3);
   check(rc::checkpoint(triple), 2, 3);
   for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
-    check(in_loop(kept), 4, 9);
+    check(in_loop(triple, kept), 4, 9);
   check(rc::checkpoint(rc::checkpoint(triple)), 2, 3);
   check([=](Tensor x) { return rc::checkpoint([=](Tensor y) { return triple(rc::checkpoint(triple)(y)); })(x); }, 4, 9);
-  check(rc::checkpoint(in_loop(rc::Checkpoints::sqrt)), 4, 9);
+  check(rc::checkpoint(in_loop(triple, rc::Checkpoints::sqrt)), 4, 9);
+  const auto kept = rc::checkpoint(triple);
+  check([=](Tensor x) { return rc::cond(x > 0, kept, [](Tensor y) { return y; }, x); }, 2, 3);
+  check(in_loop(kept, rc::Checkpoints::every_step), 4, 9);
+  check(
+      [=](Tensor x) {
+        return rc::scan([=](Tensor y, Tensor) { return std::pair{kept(y), y}; }, x, doubles({1, 2})).first;
+      },
+      4, 9);
   check(rc::checkpoint(rc::compile(triple)), 2, 3);
   check(
       [=](Tensor x) {
@@ -205,6 +212,41 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
   };
   check(rc::checkpoint(by_captured), 2, 3);
   check(rc::checkpoint(rc::checkpoint(by_captured)), 2, 3);
+  for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
+    check(in_loop(by_captured, kept), 4, 9);
+  const auto until = [=](Tensor x) {  // the condition captures as well
+    const Tensor most = number(60);
+    return rc::while_loop([=](Tensor y) { return y < most; }, by_captured, x,
+                          {.max_steps = 9, .checkpoint = rc::Checkpoints::sqrt});
+  };
+  check(until, 16, 81);
+}
+
+/// The loop of a second derivative has two stages: operands stand behind what the first one captures.
+TEST(Checkpoint, OfALoopWhoseFunctionCapturesHasItsThirdDerivativeInAProgramToo) {
+  const Tensor three = number(3), z = number(0.7);
+  const auto triple = [=](Tensor x) {
+    const auto forward = [=](Tensor a) { return std::pair{a * three, a}; };
+    return rc::custom_vjp([](Tensor a) { return a * 3; }, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
+  };
+  const auto third_by = [=](int argument, rc::Checkpoints kept) -> std::function<Tensor(Tensor, Tensor)> {
+    const auto loss = [=](Tensor x, Tensor y) {
+      const auto goes_on = [](std::pair<Tensor, Tensor> s) { return s.second < 2.5; };
+      const auto step = [=](std::pair<Tensor, Tensor> s) {
+        return std::pair{sin(s.first) * triple(y) * z, s.second + 1};
+      };
+      return rc::while_loop(goes_on, step, std::pair{x, number(0)}, {.max_steps = 5, .checkpoint = kept}).first;
+    };
+    const auto second = [=](Tensor x, Tensor y) { return rc::grad<1>(rc::grad<0>(loss))(x, y); };
+    if (argument == 0) return rc::grad<0>(second);
+    return rc::grad<1>(second);
+  };
+  const Tensor x = number(0.5), y = number(1.3);
+  for (const int argument : {0, 1}) {
+    const Tensor expected = third_by(argument, rc::Checkpoints::every_step)(x, y);
+    for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
+      expect_close(rc::compile(third_by(argument, kept))(x, y), expected);
+  }
 }
 
 /// In a program, what a function captures is an operand of the checkpoint or loop around it.
