@@ -46,10 +46,15 @@ Tensor at_ranks(const Tensor& sorted, const Tensor& rank, Between between) {
     case Between::lower: return values(floor(rank));
     case Between::higher: return values(ceil(rank));
     case Between::nearest: return values(round(rank));
-    case Between::midpoint: return lerp(values(floor(rank)), values(ceil(rank)), 0.5);
-    case Between::linear: break;
+    case Between::linear:
+    case Between::midpoint: break;
   }
-  return lerp(values(floor(rank)), values(ceil(rank)), rank - floor(rank));
+  // lerp subtracts its ends, and inf - inf is NaN: at an infinite element, and between two of them, it gets zeros.
+  const Tensor below = floor(rank), lower = values(below), upper = values(ceil(rank));
+  const Tensor is_infinite = logical_and(isinf(lower), eq(lower, upper));
+  const auto end = [&](const Tensor& value) { return where(is_infinite, 0, value); };
+  const Tensor part = between == Between::linear ? rank - below : Tensor(0.5);
+  return where(is_infinite, lower, lerp(end(lower), end(upper), part));
 }
 
 /// Quantiles along an axis, which stays with size 1; q's axis is the first.

@@ -321,4 +321,17 @@ TEST(Median, IsTheLowerOneOrNaN) {
                                "median: f32[0] has no elements along axis 0; reduce at least 1 element");
 }
 
+TEST(Quantile, IsInfiniteAtAnInfiniteElementAndBetweenTwo) {  // torch gives NaN
+  const Tensor x = rc::tensor({-infinity, 1., infinity, infinity}), q = rc::tensor({0., 1. / 3, 2. / 3, 0.9, 1.});
+  for (const char* between : {"linear", "midpoint"})
+    for (const auto nan_too : {false, true}) {
+      const auto found = [&](const Tensor& q) {
+        return nan_too ? rc::nanquantile(x, q, 0, false, between) : rc::quantile(x, q, 0, false, between);
+      };
+      expect_extended(found(q), {-infinity, 1, infinity, infinity, infinity});
+      EXPECT_EQ(rc::grad(found)(rc::tensor(1.)).item(), 0);
+      EXPECT_EQ(rc::jacfwd(found)(rc::tensor(1.)).item(), 0);
+    }
+}
+
 }  // namespace
