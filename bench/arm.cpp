@@ -19,8 +19,8 @@ struct Frame {
 struct Joint {
   double offset, twist_sine, twist_cosine;
 };
-constexpr Joint chain[joints] = {{0.34, -1, 0}, {0, 1, 0}, {0.4, 1, 0},  {0, -1, 0},
-                                 {0.4, -1, 0},  {0, 1, 0}, {0.126, 0, 1}};
+constexpr Joint chain_of_joints[joints] = {{0.34, -1, 0}, {0, 1, 0}, {0.4, 1, 0},  {0, -1, 0},
+                                           {0.4, -1, 0},  {0, 1, 0}, {0.126, 0, 1}};
 
 /// The frame turned about its third axis by the angle, moved along it by the joint's offset, then twisted about its
 /// first axis by a constant.
@@ -36,7 +36,7 @@ Frame next(const Frame& f, const Joint& joint, const Tensor& angle) {
 Tensor pose(const Tensor& angles) {
   const Tensor base = rc::eye(3, rc::float64);
   Frame hand{{base[0], base[1], base[2]}, rc::zeros({3}, rc::float64)};
-  for (std::int64_t i = 0; i < joints; ++i) hand = next(hand, chain[i], angles[i]);
+  for (std::int64_t i = 0; i < joints; ++i) hand = next(hand, chain_of_joints[i], angles[i]);
   return rc::cat({hand.axes[0], hand.axes[1], hand.axes[2], hand.place});
 }
 

@@ -14,7 +14,7 @@ using rc::distributions::Normal;
 namespace {
 
 /// The parameters; the spread of the groups is positive, so its logarithm stands here.
-struct Parameters {
+struct ModelParameters {
   Tensor mean, log_spread, base, slope;  // [], [], [groups], [d]
 };
 struct Seen {
@@ -22,12 +22,11 @@ struct Seen {
 };
 
 /// The last term is the derivative of the spread by its logarithm: the density is one of `log_spread`.
-Tensor log_density(const Parameters& p, const Seen& seen) {
+Tensor log_density(const ModelParameters& p, const Seen& seen) {
   const Tensor spread = exp(p.log_spread), of_group = p.base.index_select(0, seen.group);
   const Tensor odds = of_group + matmul(seen.x, p.slope);
-  return Normal{0, 5}.log_prob(p.mean) + Normal{0, 1}.log_prob(spread) +
-         Normal{p.mean, spread}.log_prob(p.base).sum() + Normal{0, 1}.log_prob(p.slope).sum() +
-         Bernoulli{.logits = odds}.log_prob(seen.y).sum() + p.log_spread;
+  return Normal{0, 5}.log_prob(p.mean) + Normal{0, 1}.log_prob(spread) + Normal{p.mean, spread}.log_prob(p.base).sum() +
+         Normal{0, 1}.log_prob(p.slope).sum() + Bernoulli{.logits = odds}.log_prob(seen.y).sum() + p.log_spread;
 }
 
 Tensor uniform(const rc::Shape& shape, std::uint32_t seed, double low = -1, double high = 1) {
@@ -35,7 +34,7 @@ Tensor uniform(const rc::Shape& shape, std::uint32_t seed, double low = -1, doub
 }
 
 auto regression(std::int64_t n, std::int64_t groups, std::int64_t d) {
-  const Parameters start{uniform({}, 700), uniform({}, 701), uniform({groups}, 702), uniform({d}, 703)};
+  const ModelParameters start{uniform({}, 700), uniform({}, 701), uniform({groups}, 702), uniform({d}, 703)};
   const Tensor y = (uniform({n}, 705, 0, 1) < 0.3).to(rc::float64);
   return bench::call(rc::value_and_grad(log_density), start, Seen{uniform({n, d}, 704), rc::arange(n) % groups, y});
 }

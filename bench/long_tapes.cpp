@@ -13,12 +13,12 @@ Tensor steps(const Tensor& x) {
   return y;
 }
 
-Tensor next(const Tensor&, const Tensor& state) { return sin(state) * 1.1 + state * 0.3; }
+Tensor next_state(const Tensor&, const Tensor& state) { return sin(state) * 1.1 + state * 0.3; }
 
-Tensor loop(const Tensor& x) { return rc::fori_loop(0, 4000, next, x).sum(); }
+Tensor loop(const Tensor& x) { return rc::fori_loop(0, 4000, next_state, x).sum(); }
 
 Tensor loop_of_few_states(const Tensor& x) {
-  return rc::fori_loop(0, 4000, next, x, rc::LoopOptions{.checkpoint = rc::Checkpoints::sqrt}).sum();
+  return rc::fori_loop(0, 4000, next_state, x, rc::LoopOptions{.checkpoint = rc::Checkpoints::sqrt}).sum();
 }
 
 }  // namespace

@@ -53,12 +53,12 @@ Parameters parameters() { return {rc::tensor(10.0F), rc::tensor(28.0F), rc::tens
 // ── van der Pol ──
 
 constexpr double end_time = 10;
-constexpr double weights[6][6] = {{1. / 5},
-                                  {3. / 40, 9. / 40},
-                                  {44. / 45, -56. / 15, 32. / 9},
-                                  {19372. / 6561, -25360. / 2187, 64448. / 6561, -212. / 729},
-                                  {9017. / 3168, -355. / 33, 46732. / 5247, 49. / 176, -5103. / 18656},
-                                  {35. / 384, 0, 500. / 1113, 125. / 192, -2187. / 6784, 11. / 84}};
+constexpr double stage_weights[6][6] = {{1. / 5},
+                                        {3. / 40, 9. / 40},
+                                        {44. / 45, -56. / 15, 32. / 9},
+                                        {19372. / 6561, -25360. / 2187, 64448. / 6561, -212. / 729},
+                                        {9017. / 3168, -355. / 33, 46732. / 5247, 49. / 176, -5103. / 18656},
+                                        {35. / 384, 0, 500. / 1113, 125. / 192, -2187. / 6784, 11. / 84}};
 constexpr double error_weights[7] = {71. / 57600, 0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40};
 
 struct Flight {
@@ -78,7 +78,7 @@ Flight dormand_prince(const Tensor& mu, const Flight& s) {
   const Tensor last = s.h >= end_time - s.t, h = rc::where(last, end_time - s.t, s.h);
   std::vector<Tensor> slopes_y{s.slope_y}, slopes_v{s.slope_v};
   Tensor y, v;
-  for (const auto& row : weights) {
+  for (const auto& row : stage_weights) {
     y = s.y + h * mix(row, slopes_y), v = s.v + h * mix(row, slopes_v);
     slopes_y.push_back(v);
     slopes_v.push_back(mu * (1 - y * y) * v - y);

@@ -7,7 +7,7 @@ using rc::Tensor;
 
 namespace {
 
-Tensor chain(const Tensor& x) {
+Tensor sines(const Tensor& x) {
   Tensor y = x;
   for (int i = 0; i < 50; ++i) y = sin(y) * 1.1;
   return y;
@@ -19,9 +19,9 @@ Tensor half() { return rc::tensor(0.5F); }
 
 std::vector<bench::Case> bench::scalar_chain() {
   return {
-      make_case("W1/fwd", [] { return call(chain, half()); }),
-      make_case("W1/grad", [] { return call(rc::grad(chain), half()); }),
-      make_case("W1/grad_grad", [] { return call(rc::grad(rc::grad(chain)), half()); }),
-      make_case("W1/vmap_grad_1024", [] { return call(rc::vmap(rc::grad(chain)), uniform({1024}, 1, 0.1, 1.0)); }),
+      make_case("W1/fwd", [] { return call(sines, half()); }),
+      make_case("W1/grad", [] { return call(rc::grad(sines), half()); }),
+      make_case("W1/grad_grad", [] { return call(rc::grad(rc::grad(sines)), half()); }),
+      make_case("W1/vmap_grad_1024", [] { return call(rc::vmap(rc::grad(sines)), uniform({1024}, 1, 0.1, 1.0)); }),
   };
 }

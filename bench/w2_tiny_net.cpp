@@ -31,12 +31,12 @@ Net unflatten(const Tensor& theta) {
 Tensor hidden_of_vector(const Tensor& theta, const Tensor& x) { return hidden(unflatten(theta), x); }
 Tensor output_of_vector(const Tensor& theta, const Tensor& x) { return output(unflatten(theta), x); }
 
-Net weights() { return bench::dense({4, 8, 8, 1}, 21); }
+Net small_net() { return bench::dense({4, 8, 8, 1}, 21); }
 Tensor example() { return bench::uniform({4}, 20); }
 
 Tensor flat_weights() {
   std::vector<Tensor> pieces;
-  for (const Tensor& leaf : rc::leaves(weights())) pieces.push_back(leaf.flatten());
+  for (const Tensor& leaf : rc::leaves(small_net())) pieces.push_back(leaf.flatten());
   return rc::cat(pieces);
 }
 
@@ -44,11 +44,11 @@ Tensor flat_weights() {
 
 std::vector<bench::Case> bench::tiny_net() {
   return {
-      make_case("W2/grad_input", [] { return call(rc::grad<1>(output), weights(), example()); }),
-      make_case("W2/grad_weights", [] { return call(rc::grad(output), weights(), example()); }),
-      make_case("W2/jacobian_input", [] { return call(rc::jacfwd<1>(hidden), weights(), example()); }),
+      make_case("W2/grad_input", [] { return call(rc::grad<1>(output), small_net(), example()); }),
+      make_case("W2/grad_weights", [] { return call(rc::grad(output), small_net(), example()); }),
+      make_case("W2/jacobian_input", [] { return call(rc::jacfwd<1>(hidden), small_net(), example()); }),
       make_case("W2/jacobian_weights", [] { return call(rc::jacrev(hidden_of_vector), flat_weights(), example()); }),
-      make_case("W2/hessian_input", [] { return call(rc::hessian<1>(output), weights(), example()); }),
+      make_case("W2/hessian_input", [] { return call(rc::hessian<1>(output), small_net(), example()); }),
       make_case("W2/hessian_weights", [] { return call(rc::hessian(output_of_vector), flat_weights(), example()); }),
   };
 }

@@ -10,7 +10,7 @@ using rc::Tensor;
 
 namespace {
 
-Tensor output(const Tensor& x, const Net& net) {
+Tensor net_value(const Tensor& x, const Net& net) {
   const Tensor hidden = tanh(matmul(net[0].weight, x) + net[0].bias);
   return (matmul(net[1].weight, hidden) + net[1].bias).sum();
 }
@@ -37,9 +37,9 @@ Tensor every_third(std::int64_t n) {
 
 std::vector<bench::Case> bench::hessians() {
   return {
-      make_case("W8/mlp_one", [] { return call(rc::hessian(output), inputs()[0].clone(), net()); }),
+      make_case("W8/mlp_one", [] { return call(rc::hessian(net_value), inputs()[0].clone(), net()); }),
       make_case("W8/mlp_vmap64",
-                [] { return call(rc::vmap(rc::hessian(output), {.in_dims = {0, rc::none}}), inputs(), net()); }),
+                [] { return call(rc::vmap(rc::hessian(net_value), {.in_dims = {0, rc::none}}), inputs(), net()); }),
       make_case("W8/rosenbrock_100", [] { return call(rc::hessian(rosenbrock), start(100)); }),
       make_case("W8/rosenbrock_1000", [] { return call(rc::hessian(rosenbrock), start(1000)); }),
       make_case("W8/rosenbrock_1000_sparse", [] { return call(products, start(1000), every_third(1000)); }),

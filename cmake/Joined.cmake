@@ -1,6 +1,6 @@
 # Six files are compiled as one: most of the time goes into templates that all of them take.
 
-option(RICCI_JOINED "Compile the library six files at a time: OFF compiles more slowly from nothing, faster what changed" ON)
+option(RICCI_JOINED "Compile library and benchmarks six files at a time: OFF compiles more slowly from nothing, faster what changed" ON)
 
 # RESULT: the files to compile in place of SOURCES, which are compiled with the same options: PATH_0.cpp, PATH_1.cpp, …,
 # and those of SOURCES that are told something by themselves (COMPILE_DEFINITIONS, set before). `text_of(some text)` sets
@@ -26,8 +26,8 @@ function(ricci_join path sources text_of result)
   set(${result} ${joined} ${alone} PARENT_SCOPE)
 endfunction()
 
-# The same of files of one folder of src/, if RICCI_JOINED. So a name in the folder's unnamed namespaces is one file's
-# alone.
+# The same of files of one folder of src/ or of bench/, if RICCI_JOINED. So a name in the folder's unnamed namespaces is
+# one file's alone.
 function(ricci_join_sources name sources result)
   if(RICCI_JOINED)
     ricci_join(${PROJECT_BINARY_DIR}/joined/${name} "${sources}" includes_of_sources sources)

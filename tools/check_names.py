@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-# Files of a folder of src/ are compiled several at a time (cmake/Joined.cmake). So two of them may have no type and no
-# constant of one name in the unnamed part of one namespace, nor two meanings of one alias: this finds those. Functions of
-# one name are overloads there, of which only the compiler can judge.
+# Files of a folder of src/, and those of bench/, are compiled several at a time (cmake/Joined.cmake). So two of them may
+# have no type and no constant of one name in the unnamed part of one namespace, nor two meanings of one alias: this finds
+# those. Functions of one name are overloads there, of which only the compiler can judge.
 import re
 
 from findings import ROOT, report
 
 COMPILED_ALONE = {"kernels", "solve"}
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
-NAMED = re.compile(r"(?:struct|class|enum class) (\w+)|constexpr [\w:<>*]+(?: const)? (\w+)(?:\[\w*\])? =|using (\w+) = .*")
+NAMED = re.compile(r"(?:struct|class|enum class) (\w+)|constexpr [\w:<>*]+(?: const)? (\w+)(?:\[\w*\])* =|using (\w+) = .*")
 
 
 def names_of(text):
@@ -26,10 +26,14 @@ def names_of(text):
 
 
 def findings():
-    for folder in sorted(path for path in (ROOT / "src").iterdir() if path.name not in COMPILED_ALONE):
+    folders = [path for path in (ROOT / "src").iterdir() if path.name not in COMPILED_ALONE]
+    for folder in sorted([*folders, ROOT / "bench", ROOT / "bench/gradbench"]):
         first = {}
         for path in sorted(folder.glob("*.cpp")):
-            for number, name, alias in names_of(path.read_text()):
+            text = path.read_text()
+            if re.search('^#include "by_hand.h"', text, re.M):  # compiled alone
+                continue
+            for number, name, alias in names_of(text):
                 other, meaning = first.setdefault(name, (path, alias))
                 if other != path and (not alias or alias != meaning):
                     yield path, number, f"{other.name} has a `{name[1]}` too: rename one, or put both in one place"

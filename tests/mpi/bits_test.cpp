@@ -75,8 +75,7 @@ const Function functions[] = {
      [](Tensor w, Tensor x) { return rc::cholesky_solve(x.unsqueeze(1), rc::cholesky(shared_regular(w))); }},
     {"inverse", [](Tensor w, Tensor x) { return rc::inverse(own_regular(w, x)); }},
     {"slogdet", [](Tensor w, Tensor x) { return rc::slogdet(own_regular(w, x)).second; }},
-    {"eigvalsh", [](Tensor w, Tensor x) { return rc::eigvalsh(own_matrix(w, x) + w.mT()); }, 33, 1,
-     false},
+    {"eigvalsh", [](Tensor w, Tensor x) { return rc::eigvalsh(own_matrix(w, x) + w.mT()); }, 33, 1, false},
     {"conv1d", [](Tensor w, Tensor x) { return rc::conv1d(x.view({1, 1, -1}), w.slice(1, 0, 3).unsqueeze(1)); }},
     {"conv2d", [](Tensor w, Tensor x) { return rc::conv2d(images(w, 4) * x[0], kernels_of(w, 16, 4)); }, 200, 33},
     {"conv2d_with_own_weight", [](Tensor w, Tensor x) { return rc::conv2d(images(w, 4), kernels_of(w, 8, 4) * x[0]); },
@@ -88,9 +87,7 @@ const Function functions[] = {
      },
      200, 33},
     {"gradient_of_layer",
-     [](Tensor w, Tensor x) {
-       return rc::grad([&](Tensor v) { return squares(rc::tanh(rc::matmul(v, x))); })(w);
-     }},
+     [](Tensor w, Tensor x) { return rc::grad([&](Tensor v) { return squares(rc::tanh(rc::matmul(v, x))); })(w); }},
     {"gradient_of_net",
      [](Tensor w, Tensor x) {
        const auto net = [&](Tensor v) { return squares(rc::linear(rc::tanh(rc::linear(x, v)), v.mT())); };
@@ -101,9 +98,7 @@ const Function functions[] = {
        return rc::grad([&](Tensor x) { return squares(rc::linear(rc::tanh(rc::linear(x, w)), w)); })(x);
      }},
     {"hessian_by_input",
-     [](Tensor w, Tensor x) {
-       return rc::hessian([&](Tensor x) { return squares(rc::tanh(rc::matmul(w, x))); })(x);
-     },
+     [](Tensor w, Tensor x) { return rc::hessian([&](Tensor x) { return squares(rc::tanh(rc::matmul(w, x))); })(x); },
      33, 1, false},
     {"gradient_of_solution",
      [](Tensor w, Tensor x) {
@@ -179,6 +174,7 @@ TEST(MpiBits, OfVmapAreThoseOfVmapInChunks) {
     const std::vector<Tensor> expected = rc::vmap(results, here)(w, x);
     const Tensor columns = x.mT().contiguous();
     for (const std::int64_t chunk : {1, 3, 5}) {
+      if (w.size(0) == 200 && chunk != 3) continue;  // of 7 examples: two chunks of 3, and one of 1
       SCOPED_TRACE("chunks of " + std::to_string(chunk));
       expect_same(rc::vmap(results, {.in_dims = {rc::none, 0}, .chunk_size = chunk})(w, x), expected, w);
       expect_same(rc::vmap(results, {.in_dims = {rc::none, 1}, .chunk_size = chunk})(w, columns), expected, w);
@@ -211,8 +207,8 @@ TEST(MpiBits, OfComplexProductsBelongToTheRightNumbers) {
             const Tensor a = a_by_columns ? rc::randn({k, m}, rc::complex128).mT() : rc::randn({m, k}, rc::complex128),
                          b = b_by_columns ? rc::randn({n, k}, rc::complex128).mT() : rc::randn({k, n}, rc::complex128);
             const Tensor ar = rc::real(a), ai = rc::imag(a), br = rc::real(b), bi = rc::imag(b);
-            expect_close(rc::matmul(a, b), rc::complex(rc::matmul(ar, br) - rc::matmul(ai, bi),
-                                                       rc::matmul(ar, bi) + rc::matmul(ai, br)));
+            expect_close(rc::matmul(a, b),
+                         rc::complex(rc::matmul(ar, br) - rc::matmul(ai, bi), rc::matmul(ar, bi) + rc::matmul(ai, br)));
           }
 }
 

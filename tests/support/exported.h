@@ -95,14 +95,25 @@ class Exports {
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     load();
   }
-  /// All functions in C, in one text, by a compiler that warns of everything, and takes a warning for an error.
-  void compile_c(const std::string& options = "-O1") {
-    std::ofstream all(path("all.txt"));
-    for (const auto& file : std::filesystem::directory_iterator(folder_))
-      if (file.path().extension() == ".c") all << "#include " << file.path().filename() << "\n";
-    all.close();
-    const std::string command = "cd " + folder_ + " && " + RICCI_TEST_COMPILER + " -std=c99 " + options +
-                                " -Wall -Wextra -Werror -pedantic -fPIC -shared -o all.so -x c all.txt -lm";
+  /// All functions in C, by a compiler that warns of everything, and takes a warning for an error. They stand in one
+  /// text; those of more than 50,000 bytes stand in another, which takes options of its own.
+  void compile_c(const std::string& options = "-O1", const std::optional<std::string>& of_long_ones = {}) {
+    constexpr std::uintmax_t many_bytes = 50'000;
+    const std::string all[] = {options, of_long_ones.value_or(options)};
+    std::string command = "cd " + folder_, objects;
+    for (const bool is_long : {false, true}) {
+      std::string includes;
+      for (const auto& file : std::filesystem::directory_iterator(folder_))
+        if (file.path().extension() == ".c" && (file.file_size() > many_bytes) == is_long)
+          includes += "#include \"" + file.path().filename().string() + "\"\n";
+      if (includes.empty()) continue;
+      const std::string name = is_long ? "long" : "short";
+      std::ofstream(path(name + ".txt")) << includes;
+      command += " && " + std::string(RICCI_TEST_COMPILER) + " -std=c99 " + all[is_long] +
+                 " -Wall -Wextra -Werror -pedantic -fPIC -x c -c -o " + name + ".o " + name + ".txt";
+      objects += " " + name + ".o";
+    }
+    command += " && " + std::string(RICCI_TEST_COMPILER) + " -shared -o all.so" + objects + " -lm";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     load();
   }
