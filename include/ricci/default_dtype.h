@@ -2,6 +2,8 @@
 // no integer form. Knows nothing of tensors.
 #pragma once
 
+#include <optional>
+
 #include "ricci/dtype.h"
 
 namespace ricci {
@@ -24,7 +26,7 @@ class DefaultDType {
   ~DefaultDType();
 
  private:
-  int outer_;
+  std::optional<DType> outer_;
 };
 
 /// What a number of this dtype becomes where nothing else decides.

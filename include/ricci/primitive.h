@@ -58,10 +58,12 @@
 #include <cstdint>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ricci/ops.h"
@@ -127,7 +129,13 @@ struct ExactValue;
 struct Formula;
 struct Accumulation;
 struct ElementFormula;
+class ElementWriter;
 class Written;
+// Of programs, inside the library.
+struct ProgramsRun;
+struct Pruned;
+struct Role;
+struct Structure;
 
 /// The error that float32 and float64 results have at most, in units in the last place, over the whole domain; and what
 /// the results should be.
@@ -155,9 +163,9 @@ inline constexpr std::size_t axes_on_the_stack = 6;  // of a Shape and Strides: 
 /// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
 /// struct does not have is null. The first argument of every rule points at the parameters.
 struct Rules {
-  const char* name;
-  Kind kind;
-  ParameterRules parameters;
+  const char* name = nullptr;
+  Kind kind = {};
+  ParameterRules parameters = {};
   int operands = -1;  // how many it takes, where its rules tell; else -1. Elementwise: in `loops`
   // What scale, transpose and vjp read for the cotangent of each input, in bits `input(i)`, `output(i)`. The last mask
   // serves all further inputs.
@@ -165,7 +173,6 @@ struct Rules {
   unsigned linear_in = 0;       // Linear, Elementwise: the jointly linear inputs
   unsigned linear_in_each = 0;  // Elementwise: further inputs in which it is linear while all others are held
   Effect effect = Effect::no_effect;
-  bool undoes_itself = false;  // applied twice, with the same parameters, it gives its operand, bit for bit
 
   Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
@@ -174,15 +181,16 @@ struct Rules {
   /// layout does not allow it.
   bool (*overwrite)(const void*, Overwriting step, const Strided& kept, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
-  /// Of an operation without operands whose elements are all equal: the same for a result of another shape and dtype.
-  OwnedParameters (*filling)(const void*, const Type&) = nullptr;
-  const LoopTable* (*loops)() = nullptr;                // Elementwise
-  Formula (*formula)(const void*) = nullptr;            // Elementwise: what it makes of real elements, written down
-  Accumulation (*accumulation)(const void*) = nullptr;  // a reduction: how it joins real elements, written down
+  const LoopTable* (*loops)() = nullptr;                          // Elementwise
   /// A bit for each input whose elements move to the results; the others choose places. Null or 0: the operation
-  /// computes. In primitive/element_rules.h, as is `on_elements`.
+  /// computes. In primitive/element_rules.h.
   unsigned (*moves_elements)(const void*) = nullptr;
-  ElementFormula (*on_elements)(const void*, std::span<const Shape>) = nullptr;
+  /// What the operation makes of real elements, written down in one of four ways, or in none.
+  using FormulaRule = Formula (*)(const void*);                                  // Elementwise
+  using AccumulationRule = Accumulation (*)(const void*);                        // a reduction: how it joins elements
+  using ElementsRule = ElementFormula (*)(const void*, std::span<const Shape>);  // primitive/element_rules.h
+  using ElementRule = std::int32_t (*)(const void*, ElementWriter&);             // inside the library
+  std::variant<std::monostate, FormulaRule, AccumulationRule, ElementsRule, ElementRule> written = {};
   /// Elementwise: a tangent of input i times the partial derivative there; undefined is zero.
   Tensor (*scale)(const void*, int i, const Tensor& tangent, std::span<const Tensor> inputs,
                   const Tensor& output) = nullptr;
@@ -204,6 +212,16 @@ struct Rules {
   Kept (*keep)(const void*, std::span<const Tensor>, const Mask&) = nullptr;
   Pushed (*push)(const void*, std::span<const Tensor>, std::span<const Tensor>) = nullptr;
 
+  // For readers of programs, inside the library.
+  Structure (*structure)(const void*) = nullptr;                               // program/structure.h
+  ProgramsRun (*programs_run)(const void*) = nullptr;                          // program/programs_run.h
+  SmallVector<Role, 6> (*roles)(const void*, std::size_t operands) = nullptr;  // program/roles.h
+  std::optional<Pruned> (*pruned)(const void*, const SmallVector<bool, 8>& needed,
+                                  std::size_t operands) = nullptr;  // program/pruning.h
+  /// The results in operations that are simpler: for where a kernel cannot hold the operation, and no library is there.
+  /// Sums may be made in another order. Requires: the operands are real, and none is empty.
+  Tensors (*simpler)(const void*, std::span<const Tensor>) = nullptr;
+
   std::vector<ErasedSample> (*samples)() = nullptr;
   double (*reference)(const void*, const double*) = nullptr;  // the scalar in double, by another route than formula
   Interval domain = {};
@@ -211,9 +229,21 @@ struct Rules {
   const ErrorBound* bound = nullptr;  // Elementwise: null where the struct has no `ulps`
 
   bool is_view() const { return alias != nullptr; }
+  // How it is written down; null: otherwise, or not at all.
+  FormulaRule formula() const { return written_as<FormulaRule>(); }
+  AccumulationRule accumulation() const { return written_as<AccumulationRule>(); }
+  ElementsRule on_elements() const { return written_as<ElementsRule>(); }
+  ElementRule element() const { return written_as<ElementRule>(); }
   /// Whether the derivative is zero wherever it exists.
   bool is_locally_constant() const {
     return kind == Kind::elementwise ? scale == nullptr : kind == Kind::explicit_ && jvp == nullptr;
+  }
+
+ private:
+  template <class Rule>
+  Rule written_as() const {
+    const Rule* const rule = std::get_if<Rule>(&written);
+    return rule ? *rule : nullptr;
   }
 };
 
@@ -461,17 +491,54 @@ Accumulation accumulation_of(const void* op);
 template <class P>
 ElementFormula element_formula_of(const void* op, std::span<const Shape> operands);
 
+/// Rules::written.
+template <class P>
+constexpr auto written_of() -> decltype(Rules::written) {
+  constexpr bool has_elements = requires { &P::template on_elements<Written>; };
+  constexpr bool has_element = requires(const P& p, ElementWriter& y) {
+    { p.element(y) } -> std::same_as<std::int32_t>;
+  };
+  static_assert(!has_elements || !has_element, "ricci: a primitive has `on_elements` or `element`, not both");
+  if constexpr (std::same_as<typename P::kind, Elementwise>) {
+    if constexpr (!requires { P::formula_is_opaque; }) return Rules::FormulaRule(formula_of<P>);
+  } else if constexpr (requires { typename P::elements; }) {
+    return Rules::AccumulationRule(accumulation_of<P>);
+  } else if constexpr (has_elements) {
+    return Rules::ElementsRule(element_formula_of<P>);
+  } else if constexpr (has_element) {
+    return Rules::ElementRule([](const void* op, ElementWriter& y) { return as<P>(op).element(y); });
+  }
+  return {};
+}
+
 }  // namespace erase
 
 template <class P>
 constexpr Rules make_rules() {
-  Rules r{};
-  r.name = P::name;
-  r.parameters = parameter_rules<P>();
+  Rules r{.name = P::name, .parameters = parameter_rules<P>(), .written = erase::written_of<P>()};
   if constexpr (requires { P::effect; }) r.effect = P::effect;
-  if constexpr (requires { P::undoes_itself; }) r.undoes_itself = P::undoes_itself;
-  if constexpr (requires(const P& p, const Type& t) { p.filling(t); })
-    r.filling = [](const void* op, const Type& type) { return own(erase::as<P>(op).filling(type)); };
+  if constexpr (requires(const P& p) {
+                  { p.structure() } -> std::same_as<Structure>;
+                })
+    r.structure = [](const void* op) { return erase::as<P>(op).structure(); };
+  if constexpr (requires(const P& p) {
+                  { p.programs_run() } -> std::same_as<ProgramsRun>;
+                })
+    r.programs_run = [](const void* op) { return erase::as<P>(op).programs_run(); };
+  if constexpr (requires(const P& p) {
+                  { p.roles(1) } -> std::same_as<SmallVector<Role, 6>>;
+                })
+    r.roles = [](const void* op, std::size_t operands) { return erase::as<P>(op).roles(operands); };
+  if constexpr (requires(const P& p, const SmallVector<bool, 8>& needed) {
+                  { p.pruned(needed, 1) } -> std::same_as<std::optional<Pruned>>;
+                })
+    r.pruned = [](const void* op, const SmallVector<bool, 8>& needed, std::size_t operands) {
+      return erase::as<P>(op).pruned(needed, operands);
+    };
+  if constexpr (requires(const P& p, const Tensor& x) {
+                  { p.simpler(x) } -> std::same_as<Tensors>;
+                })
+    r.simpler = [](const void* op, std::span<const Tensor> operands) { return erase::as<P>(op).simpler(operands[0]); };
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
   if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;
@@ -482,7 +549,6 @@ constexpr Rules make_rules() {
   if constexpr (std::same_as<typename P::kind, Elementwise>) {
     r.kind = Kind::elementwise;
     r.loops = erase::loops_for<P>;
-    if constexpr (!requires { P::formula_is_opaque; }) r.formula = erase::formula_of<P>;
     if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
     if constexpr (requires { P::linear_in_each; }) r.linear_in_each = P::linear_in_each;
     if constexpr (requires { P::ulps; }) { r.bound = &erase::bound_of<P>; }
@@ -528,8 +594,6 @@ constexpr Rules make_rules() {
       };
     if constexpr (requires(const P& p) { p.home(); })
       r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
-    if constexpr (requires { typename P::elements; }) r.accumulation = erase::accumulation_of<P>;
-    if constexpr (requires { &P::template on_elements<Written>; }) r.on_elements = erase::element_formula_of<P>;
     if constexpr (requires(const P& p) { p.moves_elements(); }) {
       static_assert(std::same_as<decltype(std::declval<const P&>().moves_elements()), unsigned>,
                     "ricci: moves_elements is of type unsigned: bits of inputs, such as `rc::input(0)`");

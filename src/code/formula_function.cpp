@@ -32,9 +32,9 @@ llvm::Function* write_formula(llvm::Module& module, const CalledFunction& from, 
     llvm::SmallVector<llvm::Value*, 3> x;
     for (const Node operand : s.from)
       if (operand != no_node) x.push_back(values.at(operand));
-    values[n] = s.kind == ScalarStep::Kind::input    ? f->getArg(static_cast<unsigned>(s.payload))
-                : s.kind == ScalarStep::Kind::number ? b.bits_number(s.dtype, s.payload)
-                                                     : instructions.result(s, graph[s.from[0]].dtype, x);
+    values[n] = s.kind == StepKind::input    ? f->getArg(static_cast<unsigned>(s.payload))
+                : s.kind == StepKind::number ? b.bits_number(s.dtype, s.payload)
+                                             : instructions.result(s, graph[s.from[0]].dtype, x);
   }
   llvm::Value* result = values.at(wanted[0]);
   if (words.size() > 1) {

@@ -8,7 +8,7 @@ namespace ricci::compiled {
 Loads::Loads(LaneBuilder& b, const ScalarGraph& graph, const Stage& stage) : b_(b) {
   for (const auto* const nodes : {&stage.lane, &stage.turn})
     for (const Node n : *nodes)
-      if (graph[n].kind == ScalarStep::Kind::load) ++counts_[part_of(graph[n])];
+      if (graph[n].kind == StepKind::load) ++counts_[part_of(graph[n])];
 }
 
 /// Parts are `width` long and lie in the row; that of a shorter row is the row.

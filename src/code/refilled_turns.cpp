@@ -136,7 +136,7 @@ class StageFunction::RefilledTurns {
     Values firsts;
     for_each_carried([&](Node n, std::size_t) {
       const ScalarStep& s = f_.graph_[n];
-      const auto& known = s.kind == ScalarStep::Kind::input ? turns_.first_number[s.payload] : std::nullopt;
+      const auto& known = s.kind == StepKind::input ? turns_.first_number[s.payload] : std::nullopt;
       firsts.push_back(known ? b_.bits_number(s.dtype, *known) : f_.value(n));
     });
     return firsts;
@@ -148,7 +148,7 @@ class StageFunction::RefilledTurns {
   void find_carried() {
     for (const auto& [input, node] : states_) carried_.push_back(node);
     const auto note = [&](Node n, bool is_read_at_turns) {
-      if (n == no_node || f_.graph_[n].kind == ScalarStep::Kind::number || f_.plan_.is_turn[at(n)]) return;
+      if (n == no_node || f_.graph_[n].kind == StepKind::number || f_.plan_.is_turn[at(n)]) return;
       if (!f_.plan_.is_lane[at(n)]) of_all_lanes_[n] = f_.value(n);
       else if (is_read_at_turns && std::ranges::find(carried_, n) == carried_.end()) carried_.push_back(n);
     };
@@ -166,7 +166,7 @@ class StageFunction::RefilledTurns {
     find_carried();
     for (std::size_t n = 0; n < f_.graph_.steps().size(); ++n) {
       const ScalarStep& s = f_.graph_.steps()[n];
-      if (s.kind != ScalarStep::Kind::input) continue;
+      if (s.kind != StepKind::input) continue;
       const auto number = static_cast<int>(s.payload);
       if (input(number).place.stride == 0 || turns_.first_number[s.payload]) continue;
       given_.push_back({number, static_cast<Node>(n), room(b_.memory_type(input(number).dtype))});

@@ -6,7 +6,7 @@
 
 namespace ricci::compiled {
 
-using Kind = ScalarStep::Kind;
+using Kind = StepKind;
 
 namespace {
 bool is_circular(const ScalarStep& s) { return s.is_circular() && is_float(s.dtype); }

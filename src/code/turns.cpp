@@ -25,7 +25,7 @@ std::map<int, Node> StageFunction::states_by_input() const {
   for (std::size_t n = 0; n < graph_.steps().size(); ++n) {
     const ScalarStep& s = graph_.steps()[n];
     const auto input = static_cast<int>(s.payload);
-    if (s.kind == ScalarStep::Kind::input && std::ranges::find(states, input) != states.end())
+    if (s.kind == StepKind::input && std::ranges::find(states, input) != states.end())
       nodes[input] = static_cast<Node>(n);
   }
   return nodes;
@@ -76,7 +76,7 @@ std::vector<StageFunction::Values> StageFunction::values_before_turns(const Turn
   };
   // A row of a table that several loads share is found by its address and place.
   for (const Node n : stage_.turn)
-    if (graph_[n].kind == ScalarStep::Kind::load)
+    if (graph_[n].kind == StepKind::load)
       for (const Node operand : graph_[n].from)
         if (operand != no_node && !plan_.is_turn[at(operand)]) in_each_register([&] { value(operand); });
   for (const Node n : stage_.turn)

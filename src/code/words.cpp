@@ -58,10 +58,10 @@ void return_to_others(LaneBuilder& b, const Machine& machine, llvm::Value* resul
 
 llvm::Value* Words::result(const ScalarStep& s, DType d, llvm::ArrayRef<llvm::Value*> x) {
   switch (s.kind) {
-    case ScalarStep::Kind::select: return b_.CreateSelect(x[0], x[1], x[2]);
-    case ScalarStep::Kind::convert:
+    case StepKind::select: return b_.CreateSelect(x[0], x[1], x[2]);
+    case StepKind::convert:
       return s.payload == 1 ? b_.CreateUIToFP(x[0], b_.type(s.dtype)) : converted(x[0], d, s.dtype);
-    case ScalarStep::Kind::bits: return b_.CreateBitCast(x[0], b_.type(s.dtype));
+    case StepKind::bits: return b_.CreateBitCast(x[0], b_.type(s.dtype));
     default: return word(s.word, d, x);
   }
 }

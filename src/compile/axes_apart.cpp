@@ -132,7 +132,7 @@ AxisMap map_of(const ProgramBody& body, const Equation& e, std::size_t operand) 
   if (std::ranges::any_of(in, has_symbol)) return {};
   const Shape& result = body.types[at(e.outputs[0])].shape;
   if (e.rules->kind == Kind::elementwise) return of_broadcast(in[operand].shape, result);
-  if (e.rules->accumulation) return of_reduction(e, in);
+  if (e.rules->accumulation()) return of_reduction(e, in);
   if (e.rules->is_view()) return of_view(e, in[operand], result);
   return AxisMap(result.size(), -1);
 } catch (const Error&) { return {}; }

@@ -153,9 +153,9 @@ CText CWords::call(const std::string& name, std::span<const CText> x, const Writ
 
 CText CWords::result(const ScalarStep& s, DType d, std::span<const CText> x) {
   switch (s.kind) {
-    case ScalarStep::Kind::select: return choice(x[0], x[1], x[2]);
-    case ScalarStep::Kind::convert: return converted(x[0], d, s.dtype, s.payload == 1);
-    case ScalarStep::Kind::bits: return bits(x[0], d, s.dtype);
+    case StepKind::select: return choice(x[0], x[1], x[2]);
+    case StepKind::convert: return converted(x[0], d, s.dtype, s.payload == 1);
+    case StepKind::bits: return bits(x[0], d, s.dtype);
     default: return word(s.word, d, x);
   }
 }
@@ -313,8 +313,8 @@ CText CWords::by_formula(Word w, DType d, std::span<const CText> x) {
       if (from != no_node) ++nodes.uses[static_cast<std::size_t>(from)];
   const auto leaf = [&](Node n) -> std::optional<CText> {
     const ScalarStep& s = program.graph[n];
-    if (s.kind == ScalarStep::Kind::number) return number(s.dtype, s.payload);
-    if (s.kind == ScalarStep::Kind::input) return CText{s.payload == 0 ? "a" : "b"};
+    if (s.kind == StepKind::number) return number(s.dtype, s.payload);
+    if (s.kind == StepKind::input) return CText{s.payload == 0 ? "a" : "b"};
     return std::nullopt;
   };
   nodes.compute(order, false, leaf, [&](const std::string& line) { lines += "  " + line + "\n"; });

@@ -101,7 +101,7 @@ struct CNodes {
   template <class Leaf>
   CText value(Node n, const Leaf& leaf) {
     if (const auto known = values.find(n); known != values.end()) return known->second;
-    if (graph[n].kind == ScalarStep::Kind::number) return CWords::number(graph[n].dtype, graph[n].payload);
+    if (graph[n].kind == StepKind::number) return CWords::number(graph[n].dtype, graph[n].payload);
     return *leaf(n);
   }
   static bool is_name(const std::string& text);

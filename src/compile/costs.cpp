@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "program/structure.h"
 #include "ricci/primitive/formula.h"
 #include "ricci/primitive/pack.h"
 #include "ricci/primitive/parallel.h"
@@ -27,10 +28,11 @@ double words_of(const Formula& formula) {
 std::optional<double> flops_of(const Rules& rules, const OwnedParameters& parameters, const Types& in,
                                const Types& out) {
   if (rules.is_view()) return 0;
-  if (const auto own = Facts<FlopsOf>::of(rules)) return own(parameters.get(), in);
-  if (rules.formula) return words_of(rules.formula(parameters.get())) * elements(out[0]);
-  if (rules.accumulation) {
-    const Accumulation sums = rules.accumulation(parameters.get());
+  if (const auto kernel = structure_as<KernelRun>({&rules, parameters.get()}))
+    return kernel->flops(parameters.get(), in);
+  if (rules.formula()) return words_of(rules.formula()(parameters.get())) * elements(out[0]);
+  if (rules.accumulation()) {
+    const Accumulation sums = rules.accumulation()(parameters.get());
     return std::max(1., words_of(sums.add)) * elements(in[0]);
   }
   if (rules.kind == Kind::multilinear && in.size() == 2 && elements(out[0]) > 0)
@@ -69,8 +71,8 @@ double nanoseconds_in_library(const Program& program, const Equation& e) {
   const auto of = [&](double computing) { return of_call + std::max(cost.bytes / bytes, computing); };
   if (rules.kind == Kind::multilinear) return of(cost.flops.value_or(0) / flops_of_product);
   double of_element = cost.flops ? 1 : unknown_operations;
-  if (rules.formula) {
-    const Formula formula = rules.formula(e.parameters.get());
+  if (rules.formula()) {
+    const Formula formula = rules.formula()(e.parameters.get());
     of_element = words_of(formula) +
                  operations_of_function * static_cast<double>(std::ranges::count_if(formula.steps, is_elementary));
   }

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "compile/plan.h"
-#include "program/facts.h"
 #include "program/program.h"
 #include "ricci/primitive/formula.h"
 
@@ -15,16 +14,6 @@ struct Cost {
   double bytes = 0;             // of its operands and results; a view's are 0
   std::optional<double> flops;  // none: its rules do not tell
 };
-
-/// Of an operation whose rules do not tell: its own count, for operands of these types; none: values tell.
-struct FlopsOf {
-  using Function = std::optional<double> (*)(const void* op, const Types& in);
-};
-template <class P>
-bool counts_flops() {
-  return Facts<FlopsOf>::add(
-      rules_of<P>, [](const void* op, const Types& in) -> std::optional<double> { return erase::as<P>(op).flops(in); });
-}
 
 /// Of one run of the equation. `program` says the types of its variables.
 Cost cost_of(const Program& program, const Equation& e);

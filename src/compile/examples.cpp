@@ -7,7 +7,7 @@
 
 #include "compile/expansion.h"
 #include "program/programs_run.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "tensor/at.h"
 
 namespace ricci::compiled {
@@ -75,7 +75,7 @@ bool Examples::are_apart_in(const Equation& e) const {
   if (is_shared) return (takes_all_ || e.rules->is_view() || e.inputs.empty()) && !sizes_.reads_lanes(e);
   // A product that adds along the examples has none in its result, as dot(x, x) of f32[s0], or an operand that has them
   // elsewhere than in front.
-  const bool is_product = Facts<ProductAxesOf>::of(*e.rules) != nullptr;
+  const bool is_product = structure_as<ProductAxes>(e.op()).has_value();
   if (is_product && takes_all_)
     return has_in_front(type(e.outputs[0])) && all([&](const Type& type) { return !has(type) || has_in_front(type); });
   if (takes_all_ && runs_as<Branches>(e)) return are_apart_in_branches(e);
@@ -93,7 +93,7 @@ bool Examples::are_apart_in_turns(const Equation& e, const ProgramBody& part) co
     return are_apart_in(*program, types_of(body_, part.inputs), types_of(body_, e.outputs));
   const Turns turns = *turns_of(e, types_of(body_, e.inputs));
   const ProgramBody& body = turns.body->body();
-  if (turns.streams > 0 || sizes_.depends_on_lanes(turns.most_turns)) return false;
+  if (turns.streams > 0 || sizes_.depends_on_lanes(*turns.most_turns)) return false;
   const auto keeps = [&](Variable outside, Variable inside) {
     return has(type(outside)) == has(body.types[at(inside)]);
   };

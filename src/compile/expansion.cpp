@@ -19,7 +19,6 @@
 #include "program/constants.h"
 #include "program/element_sources.h"
 #include "program/programs_run.h"
-#include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/primitive/element_rules.h"
@@ -235,14 +234,14 @@ class Run {
     if (gives_nothing(body_, e) && may_be_wrong(body_, e))
       refuse("it has no elements whose lanes would look at operands");
     const Rules& rules = *e.rules;
-    if (const auto of = Facts<CopyOf>::of(rules); of && of().fills_rows && options_.are_independent) {
-      Elements y = operand(e.inputs[of().operand]);
+    if (const auto copied = structure_as<Copied>(e.op()); copied && copied->fills_rows && options_.are_independent) {
+      Elements y = operand(e.inputs[copied->operand]);
       y.tensor = -1;
       values_[at(e.outputs[0])] = std::move(y);
-      is_mixed_[at(e.outputs[0])] = is_mixed_[at(e.inputs[of().operand])];
+      is_mixed_[at(e.outputs[0])] = is_mixed_[at(e.inputs[copied->operand])];
       return;
     }
-    const auto rule = Facts<ElementRule>::of(rules);
+    const Rules::ElementRule rule = rules.element();
     if (!rule && (rules.kind == Kind::custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > most_nodes_)
@@ -265,12 +264,12 @@ class Run {
     for (const Elements* x : operands) in.push_back(x->type);
     require_shapes(op, in, types_of_elements(results));
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
-    if (rules.kind == Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
+    if (rules.kind == Kind::elementwise && rules.formula()) elementwise(op, operands, results[0]);
     else if (rules.is_view()) view(e, op, *operands[0], results[0]);
     else if (moved && (!rule || can_move(moved, operands))) move(e, op, moved, operands, results);
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
-    else if (rules.accumulation) reduce(op, operands, results[0]);
-    else if (rules.on_elements) expand(e, op, operands, results[0]);
+    else if (rules.accumulation()) reduce(op, operands, results[0]);
+    else if (rules.on_elements()) expand(e, op, operands, results[0]);
     else if (are_numbers(operands)) compute(e, op, operands, results);
     else refuse("it does not say what one element of its result is");
     // What must hold would have to hold at each position; the kernel looks at the first one alone.
@@ -371,7 +370,7 @@ class Run {
     for (const Elements* x : operands) types.push_back(&x->type);
     const Operands promoted = operands_of(op.rules->name, *op.rules, {types.data(), types.size()});
     if (is_complex(promoted.dtype)) refuse("complex elements");
-    const Formula formula = op.rules->formula(op.parameters);
+    const Formula formula = op.rules->formula()(op.parameters);
     const DType element = computed_dtype(promoted.dtype);
     std::vector<Node> row(operands.size());
     std::vector<int> lanes(y.of.size(), uniform);
@@ -395,7 +394,7 @@ class Run {
     }
   }
 
-  void write(ElementRule::Function rule, const Equation& e, Op op, const std::vector<const Elements*>& operands,
+  void write(Rules::ElementRule rule, const Equation& e, Op op, const std::vector<const Elements*>& operands,
              std::vector<Elements>& results) {
     constexpr std::size_t most_of_one = 128;
     const std::size_t before = graph_.steps().size();
@@ -632,7 +631,7 @@ class Run {
     for (const Elements* x : operands) in.push_back(memory_of(*x));
     for (const Elements& y : results) out.emplace_back(y.type);
     run(op, out, in);
-    const bool is_structural = Facts<StructuralPartOf>::of(*op.rules) != nullptr;
+    const bool is_structural = has_structural_zeros(op);
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i)
         results[r].of[i] = {number_at(out[r], i, is_structural), uniform};
@@ -706,7 +705,7 @@ class Run {
   }
 
   void reduce(Op op, const std::vector<const Elements*>& operands, Elements& y) {
-    const Accumulation a = op.rules->accumulation(op.parameters);
+    const Accumulation a = op.rules->accumulation()(op.parameters);
     const Elements& x = *operands[0];
     Types types;
     for (const Elements* of : operands) types.push_back(of->type);
@@ -856,7 +855,7 @@ class Run {
       shapes.push_back(x->type.shape);
       elements.insert(elements.end(), x->of.begin(), x->of.end());
     }
-    const ElementFormula all = op.rules->on_elements(op.parameters, shapes);
+    const ElementFormula all = op.rules->on_elements()(op.parameters, shapes);
     require_few_steps(e, all.formula.steps.size() / at(depends_on_lanes(e.outputs[0]) ? lanes_ : 1));
     const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_dtype(y.type.dtype);
     std::vector<Element> made;
@@ -927,10 +926,10 @@ std::vector<OfLane> by_lane(const Run& run, Variable v) {
 std::vector<bool> differs_by_lane(const LaneProgram& program) {
   std::vector<bool> differs;
   for (const ScalarStep& s : program.graph.steps()) {
-    const bool is_of_lane = s.kind == ScalarStep::Kind::lane ||
-                            (s.kind == ScalarStep::Kind::input && program.inputs[s.payload].place.stride != 0);
+    const bool is_of_lane =
+        s.kind == StepKind::lane || (s.kind == StepKind::input && program.inputs[s.payload].place.stride != 0);
     const auto differs_there = [&](Node n) { return n != no_node && differs[at(n)]; };
-    differs.push_back(is_of_lane || (s.kind != ScalarStep::Kind::total && std::ranges::any_of(s.from, differs_there)));
+    differs.push_back(is_of_lane || (s.kind != StepKind::total && std::ranges::any_of(s.from, differs_there)));
   }
   return differs;
 }
@@ -1135,8 +1134,8 @@ class TurnsInLanes {
   }
 
   void count_turns() {
-    if (!turns_.most_turns.is_symbol()) {
-      all().count = turns_.most_turns.raw();
+    if (!turns_.most_turns->is_symbol()) {
+      all().count = turns_.most_turns->raw();
       return;
     }
     if (turns_.rows == 0) refuse("a number of turns that no operand tells");

@@ -10,7 +10,6 @@
 #include "compile/lane_steps.h"
 #include "interpreters/record.h"
 #include "program/programs_run.h"
-#include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/ops.h"
 
@@ -60,8 +59,8 @@ std::ptrdiff_t count_others(const Program& program) {
   return std::ranges::count_if(program.body().equations, [&](const Equation& e) {
     const bool is_known = e.rules->is_view() || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
                           gives_constants(e) || runs_as<Turns>(e) || runs_as<Branches>(e) ||
-                          Facts<ProductAxesOf>::of(*e.rules) || Facts<AtPlacesOf>::of(*e.rules) ||
-                          Facts<AllowedOf>::of(*e.rules) || Facts<CopyOf>::of(*e.rules);
+                          structure_as<ProductAxes>(e.op()) || structure_as<AtPlaces>(e.op()) ||
+                          structure_as<Allowed>(e.op()) || structure_as<Copied>(e.op());
     return !is_known && !kernel_call(e, operand_types(program.body(), e));
   });
 }
@@ -93,7 +92,7 @@ Program along_numbers(const Program& program, const Unrolled& unrolled, const Ta
 }  // namespace
 
 bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
-  return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
+  return e.rules->kind == Kind::elementwise && e.rules->formula() && body.types[at(e.outputs[0])].rank() > 1;
 }
 
 bool gives_constants(const Equation& e) {

@@ -22,7 +22,6 @@
 #include "kernels/strided.h"
 #include "program/element_sources.h"
 #include "program/programs_run.h"
-#include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
@@ -206,7 +205,7 @@ class Planner {
   }
   void plan(const Equation& e) {
     if (gives_nothing(body(), e) &&
-        (whole_.calls_library || Facts<AtPlacesOf>::of(*e.rules) || !may_be_wrong(body(), e)))
+        (whole_.calls_library || structure_as<AtPlaces>(e.op()) || !may_be_wrong(body(), e)))
       return give_nothing(e);
     if (e.rules->is_view() && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
@@ -219,20 +218,20 @@ class Planner {
     if (const auto passes = run_as<Passes>(e); passes && !passes->keeps_few_of_them) return run_passes(e, *passes);
     if (const auto branches = run_as<Branches>(e)) return branch(e, *branches);
     if (const Program* const apart = program_apart(e)) return run_apart(e, resolved(*apart));
-    const auto places = Facts<AtPlacesOf>::of(*e.rules);
+    const auto places = structure_as<AtPlaces>(e.op());
     if (whole_.calls_library) {
       const auto is_small = [&](Variable v) { return type(v).shape.numel() <= few_elements; };
       const bool may_move = std::ranges::all_of(e.inputs, is_small) && std::ranges::all_of(e.outputs, is_small);
       if (may_move && moves(e)) return;
-      if (places && names_few(e, places(e.parameters.get()))) return go_to_places(e, places(e.parameters.get()));
+      if (places && names_few(e, *places)) return go_to_places(e, *places);
       return call_library(e);
     }
     if (moves(e)) return;
-    if (places) return go_to_places(e, places(e.parameters.get()));
-    if (const auto allowed = Facts<AllowedOf>::of(*e.rules)) return check(e, allowed(e.parameters.get()));
-    if (const auto of = Facts<CopyOf>::of(*e.rules); of && of().fills_rows) return fill_rows(e);
-    if (const auto blocks = Facts<BlocksOf>::of(*e.rules))
-      if (draw(e, blocks(e.parameters.get()))) return;
+    if (places) return go_to_places(e, *places);
+    if (const auto allowed = structure_as<Allowed>(e.op())) return check(e, *allowed);
+    if (const auto copied = structure_as<Copied>(e.op()); copied && copied->fills_rows) return fill_rows(e);
+    if (const auto blocks = structure_as<Blocks>(e.op()))
+      if (draw(e, *blocks)) return;
     if (gives_constants(e)) return put_constants(e);
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (takes_place_of_draw(*e.rules)) refuse_draws();
@@ -240,13 +239,12 @@ class Planner {
       refuse(std::string(e.rules->name) +
              " acts outside the function each time it runs, and an exported function runs without the library; leave "
              "it out, or return the value and let the caller do it");
-    if (const auto running = Facts<RunningOf>::of(*e.rules); running && !is_complex(type(e.inputs[0]).dtype))
-      return run_along(e, running(e.parameters.get(), type(e.inputs[0]).dtype));
+    if (const auto running = structure_as<Running>(e.op()); running && !is_complex(type(e.inputs[0]).dtype))
+      return run_along(e, *running);
     if (const auto simpler = simpler_program(e)) return run_apart(e, *simpler);
     const DType dtype = type(e.outputs[0]).dtype;
     const bool has_product = is_floating(dtype) && !is_complex(dtype);
-    if (const auto axes = Facts<ProductAxesOf>::of(*e.rules); axes && has_product)
-      return multiply(e, axes(e.parameters.get()));
+    if (const auto axes = structure_as<ProductAxes>(e.op()); axes && has_product) return multiply(e, *axes);
     refuse(std::string(e.rules->name) + " of " + to_string(type(e.inputs.empty() ? e.outputs[0] : e.inputs[0])) +
            " is computed by the library, and an exported function runs without it; export the parts before and behind "
            "it as functions of their own");
@@ -255,7 +253,7 @@ class Planner {
   /// Of results without elements. The operands may have some, and be wrong: an index has no place in an empty table.
   void give_nothing(const Equation& e) {
     if (whole_.calls_library && may_be_wrong(body(), e)) return call_library(e);
-    if (const auto places = Facts<AtPlacesOf>::of(*e.rules)) check_places(e, places(e.parameters.get()));
+    if (const auto places = structure_as<AtPlaces>(e.op())) check_places(e, *places);
     for (const Variable v : e.outputs) place_result(v);
   }
   /// False where the result shares no elements with its operand.
@@ -326,7 +324,7 @@ class Planner {
   }
 
   std::optional<Program> simpler_program(const Equation& e) const {
-    const auto simpler = Facts<SimplerOf>::of(*e.rules);
+    const auto simpler = e.rules->simpler;
     const auto fits = [&](Variable v) { return !is_empty(v) && !is_complex(type(v).dtype); };
     if (!simpler || !std::ranges::all_of(e.inputs, fits)) return std::nullopt;
     Recorder recorder("export_object", Records::program, entry_of("export_object", whole_.where));
@@ -343,7 +341,7 @@ class Planner {
   }
   void call_library(const Equation& e) {
     const bool replaces = e.rules->overwrite && lifetimes_.made_in(e.outputs[0]);
-    if (replaces && !Facts<AtPlacesOf>::of(*e.rules)) contiguous(e.inputs[0]);
+    if (replaces && !structure_as<AtPlaces>(e.op())) contiguous(e.inputs[0]);
     CallStep step{number_of_call(e), {}, {}};
     whole_.planned.calls.back().replaces = replaces;
     for (const Variable v : e.inputs) step.in.push_back(placed_[at(v)]->where);
@@ -596,7 +594,7 @@ class Planner {
     RunningStep step{.from = contiguous(e.inputs[0]),
                      .to = place_result(e.outputs[0]),
                      .from_type = from.dtype,
-                     .total_type = running.computed_in,
+                     .total_type = running.computed_in(from.dtype),
                      .to_type = to.dtype,
                      .word = running.word,
                      .is_backward = running.is_backward,
@@ -934,7 +932,7 @@ class Planner {
       parts.reads.push_back({contiguous(e.inputs[i]), bytes_of(body.types[at(body.inputs[i])])});
     for (std::size_t i = turns.state; i < streams_out; ++i)
       parts.writes.push_back({place_result(e.outputs[i]), bytes_of(body.types[at(body.outputs[i])])});
-    LoopStep loop{.most_turns = turns.most_turns.raw(), .is_backward = turns.is_backward};
+    LoopStep loop{.most_turns = turns.most_turns->raw(), .is_backward = turns.is_backward};
     const std::size_t first_room = whole_.rooms.size();
     parts.results = places_of_state(e, 0, results, loop);
     const std::vector<Placed> state = add_body(e, parts, loop);

@@ -44,7 +44,7 @@ constexpr double nanoseconds_of_operation = 0.4;  // of a register
 /// That these nodes compute, with those of the functions that they call. A number of a function is no operation.
 double operations(const LanePlan& plan, const std::vector<Node>& nodes) {
   double count = plan.operations(nodes);
-  const auto is_number = [](const ScalarStep& s) { return s.kind == ScalarStep::Kind::number; };
+  const auto is_number = [](const ScalarStep& s) { return s.kind == StepKind::number; };
   for (const Node n : nodes)
     if (const CalledFunction* const f = plan.called_by(plan.program.graph[n]))
       count -= static_cast<double>(std::ranges::count_if(f->program.graph.steps(), is_number));
@@ -73,7 +73,7 @@ std::vector<Input> inputs_read(const LanePlan& plan) {
   for (const Stage& stage : plan.stages)
     for (const std::vector<Node>* const nodes : {&stage.once, &stage.lane, &stage.turn})
       for (const Node n : *nodes)
-        if (const ScalarStep& s = plan.program.graph[n]; s.kind == ScalarStep::Kind::input)
+        if (const ScalarStep& s = plan.program.graph[n]; s.kind == StepKind::input)
           read.push_back(plan.program.inputs[s.payload]);
   return read;
 }

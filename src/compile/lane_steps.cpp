@@ -22,7 +22,7 @@
 #include "primitive/interpreter.h"
 #include "program/element_writer.h"
 #include "program/programs_run.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/interruption.h"
 #include "tensor/at.h"
 
@@ -192,6 +192,9 @@ struct LaneStep {
                (static_cast<double>(stage.lane.size()) + static_cast<double>(stage.turn.size()) * turns) * lanes;
     return flops * positions;
   }
+  Structure structure() const {
+    return KernelRun{[](const void* op, const Types& in) { return erase::as<LaneStep>(op).flops(in); }};
+  }
   BatchedOutputs batch(const Batch&) const {
     throw TransformError("a program with lane kernels runs outside transforms");
   }
@@ -225,22 +228,18 @@ struct LaneStep {
   }
 };
 
-[[maybe_unused]] const bool lane_step_costs = counts_flops<LaneStep>();
-
 /// Whether the equation computes anything: by views and copies alone, no group is worth a kernel, unless all are taken.
 bool computes(const Equation& e, const ExpandOptions& options) {
   if (options.takes_all) return !e.rules->is_view();
   const Rules& rules = *e.rules;
   const bool moves = rules.moves_elements && rules.moves_elements(e.parameters.get()) != 0;
-  const bool makes_elements = Facts<ElementRule>::of(rules) && !moves;
-  return rules.formula || rules.accumulation || rules.on_elements || makes_elements;
+  return rules.element() ? !moves : !std::holds_alternative<std::monostate>(rules.written);
 }
 
 /// Whether results depend on which lanes there are, where no input does.
 bool counts_lanes(const LaneKernel& kernel) {
-  return std::ranges::any_of(kernel.plan().program.graph.steps(), [](const ScalarStep& s) {
-    return s.kind == ScalarStep::Kind::lane || s.kind == ScalarStep::Kind::lanes;
-  });
+  return std::ranges::any_of(kernel.plan().program.graph.steps(),
+                             [](const ScalarStep& s) { return s.kind == StepKind::lane || s.kind == StepKind::lanes; });
 }
 
 /// Whether an element of a result needs the elements at its own place, and what serves all. `moves`: by operand,

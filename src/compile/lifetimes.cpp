@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "compile/folding.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "tensor/value.h"
 
 namespace ricci::compiled {
 namespace {
 
 /// Whether its first result shows elements of its first operand, or may.
-bool shows(const Equation& e) { return e.rules->is_view() || (Facts<AllowedOf>::of(*e.rules) && !e.outputs.empty()); }
+bool shows(const Equation& e) { return e.rules->is_view() || (structure_as<Allowed>(e.op()) && !e.outputs.empty()); }
 
 /// Where a view of a value lies; none: the view has to copy.
 std::optional<Lies> seen(const Equation& view, Lies of, Type type) {
@@ -26,8 +26,8 @@ std::optional<Lies> seen(const Equation& view, Lies of, Type type) {
 }
 
 bool replaces_elements(const Equation& e) {
-  const auto places = Facts<AtPlacesOf>::of(*e.rules);
-  return e.rules->overwrite || (places && places(e.parameters.get()).what != AtPlaces::What::reads);
+  const auto places = structure_as<AtPlaces>(e.op());
+  return e.rules->overwrite || (places && places->what != AtPlaces::What::reads);
 }
 
 }  // namespace

@@ -24,7 +24,6 @@ constexpr std::int64_t few_positions = 512;  // which one index after the other 
 /// Thrown: along this range a register's elements do not lie as code reads them.
 struct NoLanes {};
 
-
 /// A number of a graph as bits; none where it is no number.
 std::optional<std::uint64_t> finished(const SumOfRuns& sum, double total) {
   ScalarGraph graph;
@@ -36,7 +35,7 @@ std::optional<std::uint64_t> finished(const SumOfRuns& sum, double total) {
 
 SumOfRuns sum_of(const ProgramBody& body, const Equation& e) {
   const Type &type = body.types[at(e.outputs[0])], &x = body.types[at(e.inputs[0])];
-  return {type, computed_dtype(type.dtype), e.rules->accumulation(e.parameters.get()).finish, x.shape.numel().raw()};
+  return {type, computed_dtype(type.dtype), e.rules->accumulation()(e.parameters.get()).finish, x.shape.numel().raw()};
 }
 
 /// One region, for lanes along one range.
@@ -104,7 +103,7 @@ class RegionMaker {
   }
   void add_up(std::size_t k) {
     const Equation& e = body_.equations[results_.sums[k]];
-    const Accumulation a = e.rules->accumulation(e.parameters.get());
+    const Accumulation a = e.rules->accumulation()(e.parameters.get());
     const DType dtype = computed_dtype(type(e.outputs[0]).dtype);
     ScalarGraph& graph = program_.graph;
     Node sum = no_node;
@@ -134,7 +133,7 @@ class RegionMaker {
     std::vector<bool> differs;
     for (const ScalarStep& s : graph.steps()) {
       const auto differs_there = [&](Node n) { return n != no_node && differs[at(n)]; };
-      differs.push_back((s.kind == ScalarStep::Kind::input && program_.inputs[s.payload].place.stride != 0) ||
+      differs.push_back((s.kind == StepKind::input && program_.inputs[s.payload].place.stride != 0) ||
                         std::ranges::any_of(s.from, differs_there));
     }
     for (const std::size_t k : sums_) {
@@ -260,9 +259,9 @@ std::vector<int> ranges_for_lanes(const Ranges& ranges) {
 }  // namespace
 
 bool adds_up_all(const ProgramBody& body, const Equation& e) {
-  if (!e.rules->accumulation || e.outputs.size() != 1 || e.rules->effect != Effect::no_effect) return false;
+  if (!e.rules->accumulation() || e.outputs.size() != 1 || e.rules->effect != Effect::no_effect) return false;
   const Type& y = body.types[at(e.outputs[0])];
-  const Accumulation a = e.rules->accumulation(e.parameters.get());
+  const Accumulation a = e.rules->accumulation()(e.parameters.get());
   const Formula::Step& join = a.join.steps[at(a.join.result)];
   if (y.shape.numel().raw() != 1 || !is_floating(y.dtype) || is_complex(y.dtype) || join.kind != Formula::Kind::word ||
       join.word != Word::add || a.join.steps.size() != 3 || a.start != 0)

@@ -15,7 +15,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
-#include "program/facts.h"
+#include "program/structure.h"
 #include "ricci/primitive/formula.h"
 
 namespace ricci::compiled {
@@ -50,11 +50,14 @@ struct NestStep {
     if (!steps.nest->run(inputs, {out.begin(), out.end()})) run_apart(out, inputs);
   }
   /// Elementary functions are taken apart.
-  std::optional<double> flops(const Types&) const {
+  double flops() const {
     double flops = 0;
     for (const Region& region : steps.nest->regions)
       flops += static_cast<double>(region.kernel->steps()) * static_cast<double>(region.ranges.positions());
     return flops;
+  }
+  Structure structure() const {
+    return KernelRun{[](const void* op, const Types&) { return std::optional(erase::as<NestStep>(op).flops()); }};
   }
   BatchedOutputs batch(const Batch&) const { throw TransformError("a program with nests runs outside transforms"); }
 
@@ -70,8 +73,6 @@ struct NestStep {
       kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
   }
 };
-
-[[maybe_unused]] const bool nest_costs = counts_flops<NestStep>();
 
 constexpr std::int64_t few_elements = 64;  // a value of fewer is made by an equation
 
@@ -248,8 +249,8 @@ class Nests {
 
 /// Words that take as long as reading and writing an element once more.
 bool is_long(const Equation& e) {
-  if (e.rules->kind != Kind::elementwise || !e.rules->formula) return false;
-  const Formula formula = e.rules->formula(e.parameters.get());
+  if (e.rules->kind != Kind::elementwise || !e.rules->formula()) return false;
+  const Formula formula = e.rules->formula()(e.parameters.get());
   return formula.steps.size() > 12 || std::ranges::any_of(formula.steps, is_elementary);
 }
 

@@ -86,7 +86,7 @@ std::string remedy(const ProgramBody& body, const Equation& e) {
     return "reading and writing at a place that each example computes does so (x[k], index_select, gather, index_put "
            "under vmap); write it by all places, x[k] as where(arange(n) == k, x, 0).sum()";
   const auto is_truth = [&](Variable v) { return body.types[at(v)].dtype == DType::boolean; };
-  if (e.rules->accumulation && std::ranges::all_of(e.inputs, is_truth))
+  if (e.rules->accumulation() && std::ranges::all_of(e.inputs, is_truth))
     return "a cond of each example asks whether any takes a branch; write where(condition, a, b)";
   return "export what each example does by itself, or all for one number of them, without .open";
 }

@@ -80,7 +80,7 @@ inline double LanePlan::operations(const std::vector<Node>& nodes) const {
   return count;
 }
 inline const CalledFunction* LanePlan::called_by(const ScalarStep& s) const {
-  return s.kind == ScalarStep::Kind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;
+  return s.kind == StepKind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;
 }
 
 /// Where fewer lanes than a register has stand in copies that fill one: the offset of each tensor's copy, in bytes; -1

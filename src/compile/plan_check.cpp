@@ -37,7 +37,7 @@ bool may_round_another_way(const Equation& e) {
   const void* const op = e.parameters.get();
   if (rules.kind == Kind::elementwise || rules.is_view() || rules.effect != Effect::no_effect) return false;
   if (rules.moves_elements && rules.moves_elements(op) != 0) return false;
-  return !rules.accumulation || !picks(rules.accumulation(op));
+  return !rules.accumulation() || !picks(rules.accumulation()(op));
 }
 
 double last_digit(DType dtype) {

@@ -186,8 +186,6 @@ struct CompiledCall {
   }
 };
 
-[[maybe_unused]] const bool runs = runs_programs<CompiledCall>();
-
 }  // namespace
 
 /// A program that draws runs under the transforms around it: the transforms say what its examples draw. A program that

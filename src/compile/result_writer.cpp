@@ -24,7 +24,7 @@ ResultWriter::ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneS
   }
 }
 
-Element ResultWriter::element(ElementRule::Function rule, Op op, const Elements& y, std::int64_t i) {
+Element ResultWriter::element(Rules::ElementRule rule, Op op, const Elements& y, std::int64_t i) {
   const Strides strides = contiguous_strides(y.type.shape);
   first_ = of_lane_ = 0, is_numbered_ = true, coordinates_.clear();
   for (int axis = 0; axis < y.type.rank(); ++axis) {

@@ -17,7 +17,7 @@ class ResultWriter final : public GraphWriterOf<ElementWriter> {
                const Equation& e, const std::vector<const Elements*>& operands, std::size_t result);
 
   /// Element `i`, row by row. Throws NotExpandable.
-  Element element(ElementRule::Function rule, Op op, const Elements& y, std::int64_t i);
+  Element element(Rules::ElementRule rule, Op op, const Elements& y, std::int64_t i);
 
   int result() const override { return result_; }
   int operands() const override { return static_cast<int>(operands_.size()); }

@@ -54,9 +54,9 @@ std::optional<Layout> layout_of_view(const ProgramBody& body, const Equation& e)
   });
 }
 std::optional<Layout> layout_of_part(const ProgramBody& body, const Equation& e) {
-  const auto part = Facts<PartOf>::of(*e.rules);
+  const auto part = structure_as<PartReplaced>(e.op());
   return layout_of(body.types[at(e.inputs[0])].shape, [&](Type& type, Strides& strides, void*& data) {
-    return part(e.parameters.get(), type, strides, data);
+    return part->alias(e.parameters.get(), type, strides, data);
   });
 }
 
@@ -67,8 +67,8 @@ bool has_own_axes(const Layout& layout) {
   return true;
 }
 
-bool has_formula(const Equation& e) { return e.rules->kind == Kind::elementwise && e.rules->formula; }
-bool has_one_number(const Equation& e) { return e.inputs.empty() && e.rules->filling; }
+bool has_formula(const Equation& e) { return e.rules->kind == Kind::elementwise && e.rules->formula(); }
+bool has_one_number(const Equation& e) { return e.inputs.empty() && fills(e.op()); }
 
 }  // namespace
 
@@ -82,10 +82,10 @@ bool says_elements_at_index(const ProgramBody& body, const Equation& e) {
   };
   if (!std::ranges::all_of(e.inputs, fits) || !std::ranges::all_of(e.outputs, fits)) return false;
   if (has_one_number(e)) return true;
-  if (has_formula(e)) return rules.formula(e.parameters.get()).steps.size() <= most_steps_of_formula;
+  if (has_formula(e)) return rules.formula()(e.parameters.get()).steps.size() <= most_steps_of_formula;
   if (rules.is_view()) return layout_of_view(body, e).has_value();
-  if (Facts<JoinedAlong>::of(rules)) return true;
-  if (!Facts<PartOf>::of(rules) || body.types[at(e.inputs[0])].rank() == 0) return false;
+  if (structure_as<Joined>(e.op())) return true;
+  if (!structure_as<PartReplaced>(e.op()) || body.types[at(e.inputs[0])].rank() == 0) return false;
   const std::optional<Layout> part = layout_of_part(body, e);
   return part && has_own_axes(*part);
 }
@@ -155,7 +155,7 @@ Node SaidInRegion::said(std::size_t equation, const Index& at) {
         }
       }
       n = graph_.convert(type(e.outputs[0]).dtype, value(e.inputs[0], std::move(from)));
-    } else if (Facts<JoinedAlong>::of(*e.rules)) n = joined(equation, at);
+    } else if (structure_as<Joined>(e.op())) n = joined(equation, at);
     else n = part_replaced(equation, at);
   } catch (const NoSuchWord&) { throw CannotSay{equation}; }
   return n;
@@ -177,16 +177,16 @@ Node SaidInRegion::elementwise(std::size_t equation, const Index& at) {
                                    : graph_.convert(DType::boolean, x));
   }
   return graph_.convert(type(e.outputs[0]).dtype,
-                        graph_.read(e.rules->formula(e.parameters.get()), element, operands));
+                        graph_.read(e.rules->formula()(e.parameters.get()), element, operands));
 }
 
 Node SaidInRegion::number(std::size_t equation) {
   const Equation& e = body_.equations[equation];
-  const OwnedParameters parameters = e.rules->filling(e.parameters.get(), {type(e.outputs[0]).dtype, {}});
+  const OwnedParameters parameters = filling(e.op(), {type(e.outputs[0]).dtype, {}});
   std::uint64_t bits = 0;
   const Strided one{&bits, type(e.outputs[0]).dtype, 0, nullptr, nullptr};
   e.rules->eval(parameters.get(), {&one, 1}, {});
-  return graph_.number(one.dtype, bits, bits == 0 && is_structural_zeros(*e.rules));
+  return graph_.number(one.dtype, bits, bits == 0 && gives_structural_zeros(e.op()));
 }
 
 /// Of a coordinate between two numbers, both included.
@@ -220,7 +220,7 @@ bool SaidInRegion::is_inside(const Shape& shape, const Index& at) const {
 
 Node SaidInRegion::joined(std::size_t equation, Index at) {
   const Equation& e = body_.equations[equation];
-  const auto axis = ricci::at(Facts<JoinedAlong>::of(*e.rules)(e.parameters.get()));
+  const auto axis = ricci::at(structure_as<Joined>(e.op())->axis);
   std::size_t operand = 0;
   const auto size = [&] { return type(e.inputs[operand]).shape[axis].raw(); };
   for (; inside(equation, at[axis], 0, size() - 1) == Inside::no; ++operand) at[axis].offset -= size();

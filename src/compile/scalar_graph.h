@@ -26,23 +26,25 @@ inline bool is_float(DType d) { return d == DType::float32 || d == DType::float6
 using Node = std::int32_t;
 inline constexpr Node no_node = -1;
 
+/// What a scalar operation is.
+enum class StepKind : std::uint8_t {
+  input,    ///< element number `payload` of what the graph is given
+  number,   ///< the bits of an element of the type in `payload`
+  word,     ///< of one to three operands of one type
+  select,   ///< from[0] ? from[1] : from[2]
+  convert,  ///< to this type
+  lanes,    ///< how many lanes there are, an int64
+  total,    ///< from[0] of all lanes joined by `word`; from[1] joined with an element is that element
+  lane,     ///< the number of the lane, an int64; from[0]: how many lanes stand in front that only fill a register
+  given,    ///< number `payload` of what a run of the code is given beside elements, an int64
+  load,     ///< the element at the address from[0], there at place from[1] + offset of `payload`
+  bits,     ///< the same bits as an element of this type
+};
+
 /// One scalar operation. Truth values are of type boolean, half precision is computed in float32: a `convert` to
 /// float16 rounds, and one back to float32 reads what was rounded.
 struct ScalarStep {
-  enum class Kind : std::uint8_t {
-    input,    ///< element number `payload` of what the graph is given
-    number,   ///< the bits of an element of the type in `payload`
-    word,     ///< of one to three operands of one type
-    select,   ///< from[0] ? from[1] : from[2]
-    convert,  ///< to this type
-    lanes,    ///< how many lanes there are, an int64
-    total,    ///< from[0] of all lanes joined by `word`; from[1] joined with an element is that element
-    lane,     ///< the number of the lane, an int64; from[0]: how many lanes stand in front that only fill a register
-    given,    ///< number `payload` of what a run of the code is given beside elements, an int64
-    load,     ///< the element at the address from[0], there at place from[1] + offset of `payload`
-    bits,     ///< the same bits as an element of this type
-  };
-  Kind kind;
+  StepKind kind;
   Word word{};
   DType dtype = DType::float32;  ///< of the result
   bool is_structural = false;    ///< of a number: a rule put this zero there, so that 0 * x is 0 for every x
@@ -53,11 +55,10 @@ struct ScalarStep {
   std::int64_t row() const { return static_cast<std::int64_t>(payload >> 32); }
   std::int64_t offset() const { return static_cast<std::int64_t>(payload & 0xffffffffU); }
   /// A sine or cosine: code computes lanes again whose arguments are larger than its formula holds for.
-  bool is_circular() const { return kind == Kind::word && (word == Word::sin || word == Word::cos); }
+  bool is_circular() const { return kind == StepKind::word && (word == Word::sin || word == Word::cos); }
 
   bool operator==(const ScalarStep&) const = default;
 };
-using StepKind = ScalarStep::Kind;
 
 /// The rules that hold bit for bit are applied always: constants, equal operations, 1 and -1 as factors, signs. A
 /// structural zero vanishes from sums and makes products vanish.
@@ -86,7 +87,7 @@ class ScalarGraph {
   /// What a formula makes of these operands. Its numbers are of type `dtype`. Throws NoSuchWord.
   Node read(const Formula& formula, DType dtype, std::span<const Node> operands);
 
-  bool is_number(Node n) const { return (*this)[n].kind == ScalarStep::Kind::number; }
+  bool is_number(Node n) const { return (*this)[n].kind == StepKind::number; }
   /// Whether it is this number, and not -0 for 0.
   bool is(Node n, double value) const;
   bool is_structural_zero(Node n) const;

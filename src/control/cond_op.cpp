@@ -18,7 +18,7 @@
 #include "ops/debug.h"
 #include "program/programs_run.h"
 #include "program/pruning.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
 
@@ -95,7 +95,7 @@ struct CheckedIndex {
     require_indices(inputs[0], count);
     return {inputs[0]};
   }
-  Allowed allowed() const { return {0, count - 1}; }
+  Structure structure() const { return Allowed{0, count - 1}; }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
     return {.outputs = apply(*this, inputs), .residual = {}};
   }
@@ -158,9 +158,6 @@ Roles Cond::roles(std::size_t count) const {
     all.push_back({"branch" + std::to_string(i), captures(branches[i], given())});
   return checked(std::move(all), count);
 }
-
-[[maybe_unused]] const bool cond_named = name_operands<Cond>(), cond_prunable = can_be_pruned<Cond>(),
-                            cond_runs = runs_programs<Cond>(), cond_allows_some = allows_some<CheckedIndex>();
 
 /// An operand is left where any branch reads it for the results that are needed, a capture where its branch does.
 std::optional<Pruned> Cond::pruned(const Flags& needed, std::size_t inputs) const {

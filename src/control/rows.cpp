@@ -29,7 +29,6 @@ Tensor only_rows(const Tensor& takes_part, const Tensor& x) {
 struct FillRows {
   using kind = Custom;
   static constexpr const char* name = "fill_rows";
-  static constexpr Copied copied = {.operand = 1, .fills_rows = true};
 
   Types type(const Types& inputs) const {
     require_between(2, std::ssize(inputs), 2);
@@ -40,6 +39,7 @@ struct FillRows {
     require_shape(Shape(x.shape.begin(), x.shape.begin() + rows.rank()), rows.shape);
     return {Type{x.dtype, x.shape}};
   }
+  Structure structure() const { return Copied{.operand = 1, .fills_rows = true}; }
   Tensors call(std::span<const Tensor> inputs) const {
     const Tensor &rows = inputs[0], &x = inputs[1];
     const Type type = type_of(x);
@@ -73,8 +73,6 @@ struct FillRows {
     return {where(aligned(rows, type_of(x)), x, first)};
   }
 };
-
-[[maybe_unused]] const bool is_a_copy = copies_operand<FillRows>();
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 #include "ops/axes.h"
 #include "program/programs_run.h"
 #include "program/pruning.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/control.h"
 
 namespace ricci::runs {
@@ -40,7 +40,7 @@ struct Scan {
                  .rows = static_cast<std::size_t>(scanned),
                  .streams = static_cast<std::size_t>(streams),
                  .read_by_body = by_role().captures_begin(),
-                 .most_turns = length.value_or(0),
+                 .most_turns = scanned > 0 ? std::nullopt : std::optional(length.value_or(0)),
                  .is_backward = reverse};
   }
   bool draws() const { return ricci::draws(step); }
@@ -95,9 +95,6 @@ Roles Scan::roles(std::size_t count) const {
                   {"step", captures(step, by_role().captures_begin())}},
                  count);
 }
-
-[[maybe_unused]] const bool scan_named = name_operands<Scan>(), scan_prunable = can_be_pruned<Scan>(),
-                            scan_runs = runs_programs<Scan>();
 
 /// A part of the carry is left where its last value is needed, or where the step reads it for what is left: not the
 /// number of steps that a loop counts and does not look at. A scan that draws is left as it is.

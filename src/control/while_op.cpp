@@ -16,7 +16,7 @@
 #include "program/programs_run.h"
 #include "program/pruning.h"
 #include "program/roles.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
 
@@ -223,9 +223,6 @@ struct WhileLoop {
   }
 };
 
-[[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>(),
-                            loop_runs = runs_programs<WhileLoop>();
-
 Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
   // Between checkpoints the functions see their arguments alone.
   const bool holds = checkpoint == Checkpoints::every_step;
@@ -282,9 +279,6 @@ struct Unwind {
   bool keeps_every_step() const { return checkpoint == Checkpoints::every_step || stages.size() != 2; }
   Stages all() const { return {condition, stages, max_steps, checkpoint, false}; }
 };
-
-[[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_prunable = can_be_pruned<Unwind>(),
-                            unwind_runs = runs_programs<Unwind>();
 
 ProgramsRun Unwind::programs_run() const {
   Passes passes{.condition = &condition,

@@ -49,8 +49,6 @@ struct RecordedCheckpoint {
   }
 };
 
-[[maybe_unused]] const bool runs = runs_programs<RecordedCheckpoint>();
-
 }  // namespace
 
 /// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it, or because

@@ -205,17 +205,15 @@ namespace {
 struct Undifferentiated {
   using kind = Explicit;
   static constexpr const char* name = "detach";
-  static constexpr Copied copied = {};
   static constexpr bool locally_constant = true;
   static constexpr unsigned moves_elements = all_inputs;
 
   Type type(const Type& x) const { return x; }
   void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }
   Undifferentiated lifted() const { return {}; }
+  Structure structure() const { return Copied{}; }
   static std::vector<Sample<Undifferentiated>> samples() { return {{{}, {tensor({{1, 2, 3}, {4, 5, 6}})}}}; }
 };
-[[maybe_unused]] const bool is_a_copy = copies_operand<Undifferentiated>();
-
 }  // namespace
 
 void RecordInterpreter::note_vmaps(Variable variable, const SmallVector<Level, 2>& levels) {
@@ -350,7 +348,8 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 }
 
 bool may_fail(const Rules& rules) {
-  return rules.kind != Kind::elementwise && rules.kind != Kind::multilinear && !rules.is_view() && !rules.accumulation;
+  return rules.kind != Kind::elementwise && rules.kind != Kind::multilinear && !rules.is_view() &&
+         !rules.accumulation();
 }
 
 namespace {
@@ -367,13 +366,6 @@ SmallVector<ExamplesOfCall, 2> examples_of_call(Level level) {
   }
   return examples;
 }
-
-[[maybe_unused]] const bool notes_writes = [] {
-  note_recorded_write = [](Interpreter& recording, const Cell& root, const Type& target, const char* name) {
-    static_cast<RecordInterpreter&>(recording).note_write(root, target, name);
-  };
-  return true;
-}();
 
 /// A program among them may be one that runs at the sizes of a call: those are written into it.
 OwnedParameters parameters_to_write(Op op) {

@@ -103,7 +103,7 @@ class RecordInterpreter final : public Interpreter {
   };
   /// By the variable of the input.
   const std::map<Variable, FirstWrite>& first_writes() const { return first_writes_; }
-  void note_write(const Cell& root, const Type& target, const char* name);
+  void note_write(const Cell& root, const Type& target, const char* name) override;
 
   /// What is recorded will stand where derivatives of the inputs are taken.
   bool is_differentiated = false;

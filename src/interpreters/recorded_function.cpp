@@ -122,8 +122,6 @@ struct RecordedFunction {
   }
 };
 
-[[maybe_unused]] const bool runs = runs_programs<RecordedFunction>();
-
 }  // namespace
 
 WrittenDown written_down(Op op, const Types& inputs) {

@@ -6,6 +6,7 @@
 #include "ops/constants.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/structure.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -89,12 +90,12 @@ struct Div {
 struct Neg {
   using kind = Elementwise;
   static constexpr const char* name = "neg";
-  static constexpr bool undoes_itself = true;
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   template <class T> auto formula(T x) const { return -x; }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return neg(t); }
+  Structure structure() const { return UndoesItself{}; }
   static double reference(double x) { return -x; }
 };
 

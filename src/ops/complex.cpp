@@ -8,6 +8,7 @@
 #include "ops/constants.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
+#include "program/structure.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -25,10 +26,10 @@ std::vector<Sample<P>> complex_samples() {
 struct Conj {
   using kind = Elementwise;
   static constexpr const char* name = "conj";
-  static constexpr bool undoes_itself = true;
   static constexpr DTypes dtypes = DTypes::complex;
   template <class T> auto formula(T x) const { return scalar::conj(x); }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return conj(t); }
+  Structure structure() const { return UndoesItself{}; }
   static std::vector<Sample<Conj>> samples() { return complex_samples<Conj>(); }
 };
 

@@ -37,19 +37,21 @@ struct AllZeros {
 
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
-  static AllZeros filling(const Type& wanted) { return {wanted.shape, wanted.dtype}; }
-  AllZeros part_of(const AxisRun& run) const {
-    AllZeros part = *this;
-    part.shape[static_cast<std::size_t>(run.axis)] = run.size;
-    return part;
+  Structure structure() const {
+    Made made{.of_type = [](const void*, const Type& type) { return own(AllZeros{type.shape, type.dtype}); }};
+    if (are_structural)
+      made.run_of_structural = [](const void* op, const AxisRun& run) {
+        AllZeros part = erase::as<AllZeros>(op);
+        part.shape[static_cast<std::size_t>(run.axis)] = run.size;
+        return own(part);
+      };
+    return made;
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<AllZeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
 using Zeros = AllZeros<false>;
 using StructuralZeros = AllZeros<true>;
-
-[[maybe_unused]] const bool marked = gives_structural_zeros<StructuralZeros>();
 
 /// The number of a size of a recorded program.
 struct SizeNumber {
@@ -91,7 +93,12 @@ struct Full {
     if (is_integral(dtype)) kernels::fill(out[0], integer);
     else kernels::fill(out[0], real, imaginary);
   }
-  Full filling(const Type& wanted) const { return {wanted.shape, wanted.dtype, integer, real, imaginary}; }
+  Structure structure() const {
+    return Made{.of_type = [](const void* op, const Type& type) {
+      const Full& all = erase::as<Full>(op);
+      return own(Full{type.shape, type.dtype, all.integer, all.real, all.imaginary});
+    }};
+  }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Full>> samples() {
     return {{{{2}, DType::float64, 0, 1.5, 0}, {}}, {{{2}, DType::int64, 7, 7, 0}, {}}};
@@ -158,17 +165,18 @@ struct Seeds {
     const Typed<double> one(1), zero(0);
     return as_element(scalar::select(scalar::equal(place(0, row), place(1, column)), one, zero), dtype);
   }
-  Seeds part_of(const AxisRun& run) const {
-    return run.axis == 0 ? Seeds{row + run.start, column, run.size, columns, dtype}
-                         : Seeds{row, column + run.start, rows, run.size, dtype};
+  Structure structure() const {
+    return Made{.run_of_structural = [](const void* op, const AxisRun& run) {
+      const auto& [row, column, rows, columns, dtype] = erase::as<Seeds>(op);
+      return run.axis == 0 ? own(Seeds{row + run.start, column, run.size, columns, dtype})
+                           : own(Seeds{row, column + run.start, rows, run.size, dtype});
+    }};
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Seeds>> samples() {
     return {{{1, 0, 2, 4, DType::float64}, {}}, {{0, 1, 3, 2, DType::float32}, {}}};
   }
 };
-
-[[maybe_unused]] const bool seeds_marked = gives_structural_zeros<Seeds>(), has_elements = says_elements<Seeds>();
 
 template <class T>
 T element(double value) {
@@ -247,8 +255,6 @@ struct Arange {
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Arange>> samples() { return {{{0.5, 0.25, 4, DType::float64}, {}}}; }
 };
-
-[[maybe_unused]] const bool create_say_elements = says_elements<ArangeIntegers>() && says_elements<Arange>();
 
 struct Linspace {
   using kind = Explicit;

@@ -207,8 +207,6 @@ struct Adjugate {
   }
 };
 
-[[maybe_unused]] const bool determinants_say_elements = says_elements<Adjugate>();
-
 Tensor adjugate(const Tensor& a) { return ricci::apply(Adjugate{}, std::span(&a, 1))[0]; }
 
 struct Determinant {

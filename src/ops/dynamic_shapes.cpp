@@ -8,7 +8,7 @@
 #include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 
 namespace ricci {
 
@@ -117,8 +117,6 @@ struct IndexOfClass {
   }
   Allowed allowed() const { return {0, classes.host() - 1}; }
 };
-
-[[maybe_unused]] const bool class_index_allow_some = allows_some<Checked<IndexOfClass>>();
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "program/element_writer.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 
 namespace ricci {
 namespace {
@@ -174,13 +174,6 @@ struct FirstExtreme {
             {{1}, {real_sample({0, 2})}}};
   }
 };
-
-[[maybe_unused]] const bool extremes_say_elements =
-    says_elements<ArgExtreme<true>>() && says_elements<ArgExtreme<false>>() && says_elements<FirstExtreme<true>>() &&
-    says_elements<FirstExtreme<false>>();
-[[maybe_unused]] const bool extremes_have_simpler =
-    has_simpler<ArgExtreme<true>>() && has_simpler<ArgExtreme<false>>() && has_simpler<FirstExtreme<true>>() &&
-    has_simpler<FirstExtreme<false>>();
 
 template <bool greatest>
 std::pair<Tensor, Tensor> first_extreme(const Tensor& x, std::int64_t axis, bool keepdim) {

@@ -9,7 +9,7 @@
 #include "primitive/given.h"
 #include "primitive/wording.h"
 #include "primitive/writing.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 
 namespace ricci {
@@ -114,7 +114,7 @@ struct Gather {
     check_indices(place, 0, in[1], in[0], axis);
     kernels::gather(out[0], in[0], static_cast<int>(axis), in[1]);
   }
-  AtPlaces at_places() const { return {AtPlaces::What::reads, axis, place.wraps}; }
+  Structure structure() const { return AtPlaces{AtPlaces::What::reads, axis, place.wraps}; }
   Scalar element(ElementWriter& y) const {
     std::vector<Coordinate> where = y.coordinates(y.type(1).rank());
     const Whole index = Whole::at(y.element_of(1, where));
@@ -221,7 +221,9 @@ struct Scatter {
     corner.copy_(read);
     return wide;
   }
-  AtPlaces at_places() const { return {accumulate ? AtPlaces::What::adds : AtPlaces::What::sets, axis, place.wraps}; }
+  Structure structure() const {
+    return AtPlaces{accumulate ? AtPlaces::What::adds : AtPlaces::What::sets, axis, place.wraps};
+  }
   /// Each element looks at all indices that may name its place.
   Scalar element(ElementWriter& y) const {
     std::vector<Coordinate> where = y.coordinates(y.type(0).rank());
@@ -293,9 +295,6 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
                                       [&] { return apply(Scatter{s.axis, accumulate, s.place}, s.x, s.src, s.index); });
   return type_of(x).rank() == 0 ? reshape(y, {}) : y;
 }
-
-[[maybe_unused]] const bool gathering_say_elements = says_elements<Gather>() && says_elements<Scatter>(),
-                            gathering_name_places = names_places<Gather>() && names_places<Scatter>();
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Logic on truth values (anything but 0 is true) and on the bits of integers. No derivatives.
 #include <cstdint>
 
+#include "program/structure.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -64,10 +65,10 @@ RICCI_BITWISE(BitwiseRightShift, "bitwise_right_shift", right_shift, DTypes::int
 struct BitwiseNot {
   using kind = Elementwise;
   static constexpr const char* name = "bitwise_not";
-  static constexpr bool undoes_itself = true;
   static constexpr DTypes dtypes = bits;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::bit_not(x); }
+  Structure structure() const { return UndoesItself{}; }
 };
 
 }  // namespace

@@ -105,8 +105,6 @@ struct CrossEntropy {
   }
 };
 
-[[maybe_unused]] const bool class_losses_say_elements = says_elements<CrossEntropy>();
-
 /// The axis of classes; throws unless there is one.
 std::int64_t class_axis(const char* op, const Tensor& input) {
   require_real_floating(op, input);

@@ -7,7 +7,7 @@
 #include "ops/edge.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -72,8 +72,6 @@ struct Moments {
   }
   Tensor mean_of(const Tensor& x) const { return axes.empty() ? x : mean(x, axes); }
 };
-
-[[maybe_unused]] const bool moments_have_simpler = has_simpler<Moments>();
 
 /// The sum of |x|².
 struct SumOfSquares {

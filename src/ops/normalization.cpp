@@ -6,7 +6,7 @@
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/sums.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 
 namespace ricci {
 namespace {
@@ -94,8 +94,6 @@ struct Normalize {
     }
   }
 };
-
-[[maybe_unused]] const bool normalize_has_simpler = has_simpler<Normalize>();
 
 void require_normalized_shape(const char* what, const Tensor& x, const Shape& shape) {
   if (!(type_of(x).shape == shape))

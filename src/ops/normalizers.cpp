@@ -6,7 +6,7 @@
 #include "ops/exponential_sums.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -164,9 +164,6 @@ struct LogSoftmax {
   }
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
-
-[[maybe_unused]] const bool normalizers_have_simpler =
-    has_simpler<Softmax>() && has_simpler<LogSoftmax>() && has_simpler<LogSumExp>();
 
 /// Complex x less the greatest real part along `axes`, so that no exponential overflows; and what was taken.
 struct Shifted {

@@ -9,7 +9,7 @@
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -170,9 +170,9 @@ struct Product {
     return y;
   }
 
-  ProductAxes product_axes() const {
+  Structure structure() const {
     const Cores c = cores_of(form);
-    return {c.left, c.right, form == Form::outer};
+    return ProductAxes{c.left, c.right, form == Form::outer};
   }
 
   static Tensor product(Form form, const Tensor& a, const Tensor& b) { return apply(Product{form}, a, b); }
@@ -202,8 +202,6 @@ struct Product {
     return reshape(x, shape);
   }
 };
-
-[[maybe_unused]] const bool multiplies = multiplies_matrices<Product>();
 
 std::string axes_text(const char* side, int axis, Size size) {
   return std::string(side) + " axis " + std::to_string(axis) + " (" + std::to_string(size.hint()) + ")";

@@ -146,9 +146,12 @@ struct Put {
     return all;
   }
   Put lifted(Size batch) const { return {view.lifted(batch)}; }
+  Structure structure() const {
+    return PartReplaced{[](const void* op, Type& type, Strides& strides, void*& data) {
+      return erase::as<Put>(op).view.alias(type, strides, data);
+    }};
+  }
 };
-
-[[maybe_unused]] const bool part_known = replaces_part<Put>();
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "interpreters/batch.h"
 #include "kernels/elementwise.h"
 #include "primitive/interpreter.h"
+#include "program/structure.h"
 #include "tensor/value.h"
 
 namespace ricci {
@@ -26,7 +27,7 @@ struct AllExamples {
 AllExamples elements_of_all_examples(const char* op, const Tensor& x);
 
 /// A check of values as an operation without results, for programs. `Check::look(elements, vmaps)` throws what is
-/// wrong; `Check::allowed()` is for objects (program/stand_alone.h).
+/// wrong; `Check::allowed()` is for objects (program/structure.h).
 template <class Check>
 struct Checked {
   using kind = Explicit;
@@ -39,7 +40,7 @@ struct Checked {
   Types type(const Type&) const { return {}; }
   void eval(Outputs, Inputs in) const { check.look(in[0], Vmaps(static_cast<std::size_t>(vmaps), nullptr)); }
   Checked lifted() const { return {check, vmaps + 1}; }
-  auto allowed() const
+  Structure structure() const
     requires requires { check.allowed(); }
   {
     return check.allowed();

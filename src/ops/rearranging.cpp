@@ -9,6 +9,7 @@
 #include "ops/put.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 
 namespace ricci {
@@ -17,7 +18,6 @@ namespace {
 struct Flip {
   using kind = Linear;
   static constexpr const char* name = "flip";
-  static constexpr bool undoes_itself = true;
   static constexpr unsigned moves_elements = all_inputs;
   Axes axes;
 
@@ -36,6 +36,7 @@ struct Flip {
     for (std::int64_t& axis : flip.axes) ++axis;
     return flip;
   }
+  Structure structure() const { return UndoesItself{}; }
   static std::vector<Sample<Flip>> samples() {
     return {{{{0}}, {rand({3})}}, {{{0, 2}}, {rand({2, 3, 4})}}, {{{1}}, {rand({2, 0})}}};
   }

@@ -9,7 +9,7 @@
 #include "primitive/called.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -115,8 +115,6 @@ struct NonzeroDivisor {
   }
   static Allowed allowed() { return {.zero = false}; }
 };
-
-[[maybe_unused]] const bool rounding_allow_some = allows_some<Checked<NonzeroDivisor>>();
 
 /// Whether there is no element for any example of the running vmaps.
 bool is_empty_for_all_examples(const char* op, const Tensor& x) {

@@ -8,7 +8,7 @@
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/accumulators.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/elementwise.h"
@@ -183,7 +183,6 @@ struct Recurrence {
 struct RunningSum {
   using kind = Linear;
   static constexpr const char* name = "cumsum";
-  static constexpr scalar::Word word = scalar::Word::add;
   Way way;
 
   Type type(const Type& x) const {
@@ -196,6 +195,7 @@ struct RunningSum {
   Tensor transpose(const Tensor& ct) const { return apply(RunningSum{way.back()}, ct); }
   RunningSum lifted() const { return {way.lifted()}; }
   static DType computed_in(DType dtype) { return kernels::total_dtype(dtype); }
+  Structure structure() const { return Running{scalar::Word::add, way.axis, way.reverse, computed_in}; }
   /// One element after the other.
   template <class T>
   Elements<T> on_elements(const Elements<T>& x) const {
@@ -216,7 +216,6 @@ Tensor as_multiplied(const Tensor& x) { return to(x, kernels::total_dtype(x.dtyp
 struct RunningProduct {
   using kind = Explicit;
   static constexpr const char* name = "cumprod";
-  static constexpr scalar::Word word = scalar::Word::multiply;
   static constexpr unsigned keeps = input(0) | output(0);
   Way way;
 
@@ -241,6 +240,7 @@ struct RunningProduct {
     return one_before(x.dtype() == y.dtype() ? y : of(x, way), way, 1);
   }
   static DType computed_in(DType dtype) { return kernels::total_dtype(dtype); }
+  Structure structure() const { return Running{scalar::Word::multiply, way.axis, way.reverse, computed_in}; }
   template <class T>
   Elements<T> on_elements(const Elements<T>& x) const {
     return running(way, x, [](std::int64_t, const T& last, const T& next) { return last * next; });
@@ -255,8 +255,6 @@ struct RunningProduct {
             {{{1, false}}, {real_sample({2, 0})}}};
   }
 };
-
-[[maybe_unused]] const bool run_along = runs_along<RunningSum>() && runs_along<RunningProduct>();
 
 /// log Σ exp of what has been passed.
 struct RunningLogSumExp {

@@ -97,8 +97,6 @@ struct SearchSorted {
   }
 };
 
-[[maybe_unused]] const bool searching_say_elements = says_elements<SearchSorted>();
-
 Tensor placed(const Tensor& sorted_values, const Tensor& values, bool right, std::int64_t leading) {
   const Type of_sorted = type_of(sorted_values), of_values = type_of(values), *types[] = {&of_sorted, &of_values};
   const DType dtype = result_dtype(types);

@@ -193,9 +193,6 @@ struct PickShared {
   }
 };
 
-[[maybe_unused]] const bool sorting_say_elements =
-    says_elements<Sort>() && says_elements<TopK>() && says_elements<KthValue>() && says_elements<PickShared>();
-
 std::pair<Tensor, Tensor> pair_of(Tensors outputs) { return {outputs[0], outputs[1]}; }
 
 /// The place of the lower median, or of the first NaN. The axis stays with size 1.

@@ -12,7 +12,7 @@
 #include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 
 namespace ricci {
@@ -99,7 +99,7 @@ struct Take {
     check_all(place, in, 1);
     kernels::take(out[0], in[0], in.subspan(1));
   }
-  AtPlaces at_places() const { return {AtPlaces::What::reads, std::nullopt, place.wraps}; }
+  Structure structure() const { return AtPlaces{AtPlaces::What::reads, std::nullopt, place.wraps}; }
   Scalar element(ElementWriter& y) const {
     const int tuple_axes = y.type(1).rank();
     const std::vector<Coordinate> tuple = y.coordinates(tuple_axes);
@@ -218,8 +218,8 @@ struct PutAt {
         [&](const Tensor& values) { return put_front(zeros_of(numbers), values, indices, false, place); },
         [&](const Tensor& numbered) { return take_front(numbered, indices, place); });
   }
-  AtPlaces at_places() const {
-    return {accumulate ? AtPlaces::What::adds : AtPlaces::What::sets, std::nullopt, place.wraps};
+  Structure structure() const {
+    return AtPlaces{accumulate ? AtPlaces::What::adds : AtPlaces::What::sets, std::nullopt, place.wraps};
   }
   /// Each element looks at all tuples that may name its place. Where examples have a table each, the first index is the
   /// example's number: those of other examples name other places.
@@ -286,9 +286,6 @@ std::vector<Sample<PutAt>> PutAt::samples() {
       {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
       {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({4, 2}), places({2, 0, 2, -1})}}};
 }
-
-[[maybe_unused]] const bool taking_say_elements = says_elements<Take>() && says_elements<PutAt>(),
-                            taking_name_places = names_places<Take>() && names_places<PutAt>();
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
   Shape shape;

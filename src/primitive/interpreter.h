@@ -67,6 +67,9 @@ class Interpreter {
   /// What a value from around it is inside. The value is that of the tensor, or what no_grad, or a recording around
   /// this one, makes of it. Requires: it sees everything.
   virtual ValueRef capture(const Tensor& tensor, const ValueRef& value);
+  /// Told of each write while a function is recorded, before it changes anything: the cell at the end of all links, the
+  /// type of the target and the name of the writing operation.
+  virtual void note_write(const Cell&, const Type&, const char*) {}
   /// True for a vmap that an operation which draws is up to even if it maps none of its inputs: one draw may not serve
   /// all.
   virtual bool answers_draws() const { return false; }

@@ -356,8 +356,6 @@ const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value
   return found;
 }
 
-void (*note_recorded_write)(Interpreter& recording, const Cell& root, const Type& target, const char* name) = nullptr;
-
 namespace {
 
 /// `named`: the type that errors call the target by.
@@ -368,8 +366,7 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name, 
   check_lent(target.cell(), *value, named, name);
   if (this_thread.recordings_of_programs == 0) return;
   const Cell& root = *callers_root(target.cell());
-  for (Interpreter* i = this_thread.innermost; i; i = i->parent)
-    if (i->kind == ValueKind::recorded) note_recorded_write(*i, root, named, name);
+  for (Interpreter* i = this_thread.innermost; i; i = i->parent) i->note_write(root, named, name);
 }
 
 }  // namespace

@@ -81,10 +81,6 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name);
 /// the type `named`. Example: the program writes to a row of the target.
 void assign_whole(const Tensor& target, const Tensor& source, const char* name, const Type& named);
 
-/// Told of each write while a function is recorded, before it changes anything: the cell at the end of all links, the
-/// type of the target and the name of the writing operation. What records sets it.
-extern void (*note_recorded_write)(Interpreter& recording, const Cell& root, const Type& target, const char* name);
-
 /// The innermost vmap of which `value` has a value per example and `target` one for all, so that it may not be written
 /// there; null if there is none.
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value);

@@ -36,7 +36,7 @@ bool ElementLayout::pass(const Equation& view) {
 
 bool ElementLayout::pass_to_part(const Equation& put) {
   const OwnedParameters numbers = sizes_->put(put, sample_);
-  return Facts<PartOf>::of(*put.rules)(numbers.get(), type_, strides_, data_);
+  return structure_as<PartReplaced>(put.op())->alias(numbers.get(), type_, strides_, data_);
 }
 
 bool ElementLayout::operator==(const ElementLayout& other) const {

@@ -1,16 +1,16 @@
 // What an operation says about one element of its results where it neither moves elements nor is an algorithm of one
 // type: its elements follow from where they stand (draws, counting), or stand in an operand where another operand says
 // (gathers). It writes such an element in scalar operations of several types (scalar_writer.h):
-//   Scalar element(ElementWriter& y) const;                a member of the struct
-//   const bool says = says_elements<Take>();               in its file
-// It asks `y` for coordinates and sizes: those among its parameters may be others for the lanes.
+//   Scalar element(ElementWriter& y) const;
+// The rule gives no_scalar where this element cannot be said. It asks `y` for coordinates and sizes: those among its
+// parameters may be others for the lanes.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "program/facts.h"
 #include "program/scalar_writer.h"
+#include "ricci/primitive.h"
 
 namespace ricci {
 
@@ -56,16 +56,5 @@ class ElementWriter : public ScalarWriter {
  protected:
   ~ElementWriter() = default;
 };
-
-/// no_scalar: this element cannot be said.
-struct ElementRule {
-  using Function = Scalar (*)(const void* op, ElementWriter& y);
-};
-
-template <class P>
-bool says_elements() {
-  return Facts<ElementRule>::add(rules_of<P>,
-                                 [](const void* op, ElementWriter& y) { return erase::as<P>(op).element(y); });
-}
 
 }  // namespace ricci

@@ -26,9 +26,7 @@ const Program* called_by(const ProgramBody& body, const Equation& e) {
 }
 
 /// Whether it is its operand but for derivatives, as `detach x` is.
-bool only_cuts_derivatives(const Equation& e) {
-  return is_plain_copy(*e.rules) && e.rules->is_locally_constant();
-}
+bool only_cuts_derivatives(const Equation& e) { return is_plain_copy(e.op()) && e.rules->is_locally_constant(); }
 
 bool has_more_than_runs(const Program& program) {
   const ProgramBody& body = program.body();

@@ -125,8 +125,8 @@ using parameters::expect;
 using parameters::take;
 
 /// Counts among the parameters that do not fit are said with the operation's name.
-Roles roles_of(const Equation& e, RolesOf::Function roles) try {
-  return roles(e.parameters.get(), e.inputs.size());
+Roles roles_of(const Equation& e) try {
+  return e.rules->roles(e.parameters.get(), e.inputs.size());
 } catch (const IndexError& error) { throw IndexError(std::string("parse: ") + e.rules->name + ": " + error.what()); }
 
 class Parser {
@@ -322,13 +322,13 @@ class Parser {
       expect(text_, "]");
     }
     e.has_symbols = has_symbols(e.op());
-    if (const auto roles = Facts<RolesOf>::of(*e.rules)) operands_by_role(e, roles);
+    if (e.rules->roles) operands_by_role(e);
     else
       while (take(text_, " ")) e.inputs.push_back(operand());
     body_.equations.push_back(std::move(e));
   }
   /// ` state(b c) body(a)`
-  void operands_by_role(Equation& e, RolesOf::Function roles) {
+  void operands_by_role(Equation& e) {
     const std::string_view before = text_;
     Roles found;
     while (take(text_, " ")) {
@@ -341,7 +341,7 @@ class Parser {
       found.push_back({name, e.inputs.size() - first});
     }
     auto next = found.begin();
-    for (const Role& role : roles_of(e, roles)) {
+    for (const Role& role : roles_of(e)) {
       if (role.count == 0) continue;
       if (next == found.end() || next->name != role.name || next->count != role.count)
         raise_expected(role.name + "(…) with " + std::to_string(role.count) + " operands", before);

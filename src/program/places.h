@@ -1,5 +1,5 @@
 // Whole numbers that name places of a table, and numbers that are allowed. Plain data, which operations say of
-// themselves (stand_alone.h) and generated code is made of.
+// themselves (structure.h) and generated code is made of.
 #pragma once
 
 #include <cstdint>

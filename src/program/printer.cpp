@@ -105,7 +105,7 @@ std::string Printer::parameters(const Equation& e) {
 
 std::string Printer::operands(const Equation& e) {
   std::string text;
-  const auto roles = Facts<RolesOf>::of(*e.rules);
+  const auto roles = e.rules->roles;
   if (!roles) {
     for (Variable v : e.inputs) text += " " + name(v);
     return text;

@@ -1,5 +1,5 @@
 // Operations that run programs: which programs, and how, as one fact. To state the fact, the struct of an operation has
-// a member `ProgramsRun programs_run() const`, and its file calls `runs_programs`. Knows no operation by name.
+// a member `ProgramsRun programs_run() const`. Knows no operation by name.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "program/facts.h"
 #include "program/program.h"
 
 namespace ricci {
@@ -21,9 +20,9 @@ struct Turns {
   const Program* body = nullptr;       // of the state, the rows and the places
   std::size_t state = 0, rows = 0, streams = 0;
   std::size_t read_by_condition = 0, read_by_body = 0;  // the first operands that these read besides
-  /// Without a condition there are so many turns; with one, the loop throws after these. Of a loop that reads rows:
-  /// `turns_of` says it.
-  Size most_turns = 0;
+  /// Without a condition there are so many turns; with one, the loop throws after these. None: there is one for each
+  /// row, and `turns_of` says how many.
+  std::optional<Size> most_turns = {};
   bool is_backward = false;  // from the last row to the first
   /// The last part of the state says which examples go on. Those that are done stay as they are, and the condition asks
   /// whether there is one left.
@@ -65,19 +64,12 @@ struct CalledProgram {
 };
 
 /// The first: none.
-using ProgramsRun = std::variant<std::monostate, Turns, Passes, Branches, CalledProgram>;
-struct ProgramsRunOf {
-  using Function = ProgramsRun (*)(const void* op);
+struct ProgramsRun : std::variant<std::monostate, Turns, Passes, Branches, CalledProgram> {
+  using variant::variant;
 };
-///   const bool runs = runs_programs<Scan>();
-template <class P>
-bool runs_programs() {
-  return Facts<ProgramsRunOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).programs_run(); });
-}
 
 inline ProgramsRun programs_run(const Rules& rules, const void* parameters) {
-  const auto of = Facts<ProgramsRunOf>::of(rules);
-  return of ? of(parameters) : ProgramsRun();
+  return rules.programs_run ? rules.programs_run(parameters) : ProgramsRun();
 }
 /// Whether the equation runs programs in this way.
 template <class How>
@@ -98,7 +90,7 @@ std::optional<How> run_as(const Equation& e) {
 /// The turns with their number, for operands of these types.
 inline std::optional<Turns> turns_of(const Rules& rules, const void* parameters, const Types& operands) {
   std::optional<Turns> turns = run_as<Turns>(rules, parameters);
-  if (turns && turns->rows > 0) turns->most_turns = operands[turns->state].shape[0];
+  if (turns && !turns->most_turns) turns->most_turns = operands[turns->state].shape[0];
   return turns;
 }
 inline std::optional<Turns> turns_of(const Equation& e, const Types& operands) {

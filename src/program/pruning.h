@@ -1,11 +1,11 @@
-// Operations whose results need not all be computed: what is left of one when nobody reads some of them. An operation
-// can say so where its struct has `std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const` and
-// its file calls `can_be_pruned`.
+// Operations whose results need not all be computed: what is left of one when nobody reads some of them. The struct of
+// such an operation has `std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const`. It gives none
+// if nothing can be left out; `needed`: by result.
 #pragma once
 
 #include <optional>
 
-#include "program/facts.h"
+#include "ricci/primitive.h"
 
 namespace ricci {
 
@@ -25,17 +25,5 @@ struct Pruned {
   OwnedParameters parameters;
   Flags operands, results;  // those that are left
 };
-
-/// None if nothing can be left out. `needed`: by result.
-struct PruningOf {
-  using Function = std::optional<Pruned> (*)(const void* parameters, const Flags& needed, std::size_t operands);
-};
-/// `const bool prunable = can_be_pruned<Scan>();`
-template <class P>
-bool can_be_pruned() {
-  return Facts<PruningOf>::add(rules_of<P>, [](const void* op, const Flags& needed, std::size_t operands) {
-    return erase::as<P>(op).pruned(needed, operands);
-  });
-}
 
 }  // namespace ricci

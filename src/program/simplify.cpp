@@ -20,9 +20,8 @@ template <class IsNeeded>
 bool keeps_needed_alone(Equation& e, const IsNeeded& is_needed) {
   Flags wanted;
   for (const Variable v : e.outputs) wanted.push_back(is_needed(v));
-  const auto pruning = Facts<PruningOf>::of(*e.rules);
   const std::optional<Pruned> left =
-      pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
+      e.rules->pruned ? e.rules->pruned(e.parameters.get(), wanted, e.inputs.size()) : std::nullopt;
   if (!left) return false;
   e.parameters = with_each_program({e.rules, left->parameters.get()},
                                    [](const Program& program) { return pruned(program.body()); });

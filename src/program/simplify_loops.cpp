@@ -19,8 +19,8 @@ bool throws_at_no_values(const Equation& e) {
   const Rules& rules = *e.rules;
   if (rules.effect != Effect::no_effect || rules.home || e.outputs.size() != 1) return false;
   const unsigned inputs = e.inputs.size() < max_operands ? (1U << e.inputs.size()) - 1 : ~0U;
-  return rules.kind == Kind::elementwise || rules.kind == Kind::multilinear || rules.accumulation || rules.is_view() ||
-         (rules.kind == Kind::linear && (rules.linear_in & inputs) == inputs) ||
+  return rules.kind == Kind::elementwise || rules.kind == Kind::multilinear || rules.accumulation() ||
+         rules.is_view() || (rules.kind == Kind::linear && (rules.linear_in & inputs) == inputs) ||
          (rules.kind == Kind::explicit_ && e.inputs.empty());
 }
 
@@ -43,7 +43,7 @@ struct Invariants {
       mark(known, e.outputs);
       // Each run had better compute equal elements, and a number, which has no dtype of its own as an operand.
       const bool shows_cheap = e.rules->is_view() && cheap[static_cast<std::size_t>(e.inputs[0])];
-      if (e.rules->filling || shows_cheap || body.types[static_cast<std::size_t>(e.outputs[0])].weak)
+      if (fills(e.op()) || shows_cheap || body.types[static_cast<std::size_t>(e.outputs[0])].weak)
         mark(cheap, e.outputs);
     }
     mark(of_run, body.outputs);
@@ -98,10 +98,8 @@ void Simplifier::share_captured(Equation& e) {
         std::ranges::replace(body.outputs, body.inputs[i], other);
       } else if (const Equation* const zero = zero_behind(captured)) {
         const Type& type = body.types[static_cast<std::size_t>(body.inputs[i])];
-        Equation zeros{.rules = zero->rules,
-                       .parameters = zero->rules->filling(zero->parameters.get(), type),
-                       .inputs = {},
-                       .outputs = {body.inputs[i]}};
+        Equation zeros{
+            .rules = zero->rules, .parameters = filling(zero->op(), type), .inputs = {}, .outputs = {body.inputs[i]}};
         zeros.has_symbols = has_symbols(zeros.op());
         body.equations.insert(body.equations.begin(), std::move(zeros));
       } else {

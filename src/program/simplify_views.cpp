@@ -54,7 +54,7 @@ Simplifier::Lies Simplifier::how_parts_lie(const Equation& a, const Equation& b)
 /// replaced.
 bool Simplifier::sees_past_part(Equation& e) const {
   const Equation* const shown = e.rules->is_view() ? maker(e.inputs[0]) : nullptr;
-  if (!shown || !Facts<PartOf>::of(*shown->rules) || how_parts_lie(e, *shown) != Lies::apart) return false;
+  if (!shown || !structure_as<PartReplaced>(shown->op()) || how_parts_lie(e, *shown) != Lies::apart) return false;
   if (type_of(e.outputs[0]).rank() > 1 && !lies_dense(shown->inputs[0])) return false;
   e.inputs[0] = shown->inputs[0];
   return true;
@@ -67,7 +67,7 @@ bool Simplifier::sees_past_copy(Equation& e) {
   std::vector<Equation> views;  // from the last one to the first
   const Equation* made = maker(e.inputs[0]);
   for (; made && made->rules->is_view(); made = maker(made->inputs[0])) views.push_back(*made);
-  if (!made || !is_plain_copy(*made->rules) || made->rules->is_locally_constant()) return false;
+  if (!made || !is_plain_copy(made->op()) || made->rules->is_locally_constant()) return false;
   Variable base = made->inputs[0];
   for (const Equation& view : std::views::reverse(views))
     base = added(view.rules, view.parameters, {base}, Type(type_of(view.outputs[0])));
@@ -81,8 +81,8 @@ std::optional<Variable> Simplifier::value_behind_view(const Equation& e) const {
   const Equation* put = &e;
   if (e.rules->is_view()) {
     put = maker(e.inputs[0]);
-    if (!put || !Facts<PartOf>::of(*put->rules) || how_parts_lie(e, *put) != Lies::same) return std::nullopt;
-  } else if (!Facts<PartOf>::of(*e.rules) || !SampleSizes::of_all([&](int sample) {
+    if (!put || !structure_as<PartReplaced>(put->op()) || how_parts_lie(e, *put) != Lies::same) return std::nullopt;
+  } else if (!structure_as<PartReplaced>(e.op()) || !SampleSizes::of_all([&](int sample) {
                const ElementLayout whole(type_of(e.inputs[0]), sizes_, sample);
                ElementLayout part = whole;
                return part.pass_to_part(e) && part == whole;
@@ -99,23 +99,21 @@ std::optional<Variable> Simplifier::value_behind_view(const Equation& e) const {
 /// that are shown of it take no more memory.
 void Simplifier::sees_one_element(Equation& e) {
   const Equation* const equal = e.rules->is_view() ? maker(e.inputs[0]) : nullptr;
-  if (!equal || !equal->rules->filling || type_of(e.inputs[0]).shape.empty()) return;
+  if (!equal || !fills(equal->op()) || type_of(e.inputs[0]).shape.empty()) return;
   const Type one{type_of(e.inputs[0]).dtype, {}, type_of(e.inputs[0]).weak};
   const bool gives_the_same = SampleSizes::of_all([&](int sample) {
     const OwnedParameters numbers = sizes_.put(e, sample);
     return are_same(types_of({e.rules, numbers.get()}, {one})[0], sizes_.put(type_of(e.outputs[0]), sample));
   });
-  if (gives_the_same) e.inputs[0] = added(equal->rules, equal->rules->filling(equal->parameters.get(), one), {}, one);
+  if (gives_the_same) e.inputs[0] = added(equal->rules, filling(equal->op(), one), {}, one);
 }
 
 /// `slice[start=4, size=2] (seeds[column=0, columns=9])` is `seeds[column=4, columns=2]`.
 void Simplifier::makes_what_is_shown(Equation& e) const {
-  const auto shown = Facts<ShownRun>::of(*e.rules);
-  const Equation* const made = shown ? maker(e.inputs[0]) : nullptr;
-  const auto part = made ? Facts<StructuralPartOf>::of(*made->rules) : nullptr;
-  const std::optional<AxisRun> run = part ? shown(e.parameters.get()) : std::nullopt;
-  if (!run) return;
-  e.parameters = part(made->parameters.get(), *run);
+  const auto run = structure_as<AxisRun>(e.op());
+  const Equation* const made = run ? maker(e.inputs[0]) : nullptr;
+  if (!made || !has_structural_zeros(made->op())) return;
+  e.parameters = structure_as<Made>(made->op())->run_of_structural(made->parameters.get(), *run);
   e.rules = made->rules;
   e.inputs.clear();
   e.has_symbols = has_symbols(e.op());
@@ -126,8 +124,7 @@ void Simplifier::makes_what_is_shown(Equation& e) const {
 /// and so is the one value that `cat` puts behind no other.
 std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
   if (e.inputs.size() != 1 || e.outputs.size() != 1) return std::nullopt;
-  if (Facts<JoinedAlong>::of(*e.rules) && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) &&
-      lies_dense(e.inputs[0]))
+  if (structure_as<Joined>(e.op()) && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) && lies_dense(e.inputs[0]))
     return e.inputs[0];
   const auto shows_all_of = [&](Variable base, std::span<const Equation* const> views, ElementLayout::Rows rows) {
     return are_same(type_of(base), type_of(e.outputs[0])) && SampleSizes::of_all([&](int sample) {
@@ -142,7 +139,7 @@ std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
   if (shown && shown->rules->is_view() &&
       shows_all_of(shown->inputs[0], std::array{shown, &e}, ElementLayout::Rows::with_gaps))
     return shown->inputs[0];
-  const Equation* const first = e.rules->undoes_itself ? maker(e.inputs[0]) : nullptr;
+  const Equation* const first = structure_as<UndoesItself>(e.op()) ? maker(e.inputs[0]) : nullptr;
   if (!first || !are_same_operation(*first, e) || !lies_dense(first->inputs[0])) return std::nullopt;
   return are_same(type_of(first->inputs[0]), type_of(e.outputs[0])) ? std::optional(first->inputs[0]) : std::nullopt;
 }

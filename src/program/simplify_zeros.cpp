@@ -71,14 +71,14 @@ bool is_empty(const Type& type) {
 
 /// A formula says nothing of complex elements.
 bool Simplifier::has_formula(const Equation& e) const {
-  return e.rules->formula && std::ranges::none_of(e.inputs, [&](Variable v) { return is_complex(type_of(v).dtype); });
+  return e.rules->formula() && std::ranges::none_of(e.inputs, [&](Variable v) { return is_complex(type_of(v).dtype); });
 }
 
 /// The structural zeros that the variable is, or shows; null if it is none.
 const Equation* Simplifier::zero_behind(Variable v) const {
   const Equation* made = maker(v);
   while (made && made->rules->is_view()) made = maker(made->inputs[0]);
-  return made && is_structural_zeros(*made->rules) ? made : nullptr;
+  return made && gives_structural_zeros(made->op()) ? made : nullptr;
 }
 
 /// `mul y (structural_zeros …)` are structural zeros, and so is what any operation makes of them that is linear there.
@@ -103,21 +103,21 @@ bool Simplifier::is_zero_now(Equation& e) const {
   }
   if (!is_factor && !(is_any_term && are_all_terms)) return false;
   e = {.rules = zero->rules,
-       .parameters = zero->rules->filling(zero->parameters.get(), type_of(e.outputs[0])),
+       .parameters = filling(zero->op(), type_of(e.outputs[0])),
        .inputs = {},
        .outputs = e.outputs};
   e.has_symbols = has_symbols(e.op());
   return true;
 }
 
-/// Whether all elements are 1: of a number, or of what `Rules::filling` can fill. Seeds of derivatives are.
+/// Whether all elements are 1: of a number, or of what `filling` can fill. Seeds of derivatives are.
 bool Simplifier::is_one(Variable v) const {
   if (const auto number = numbers_.find(v); number != numbers_.end()) return holds_one(number->second);
   const Equation* made = maker(v);
   while (made && made->rules->is_view()) made = maker(made->inputs[0]);
-  if (!made || !made->rules->filling) return false;
+  if (!made || !fills(made->op())) return false;
   const AtLevel outside(nullptr);
-  const OwnedParameters element = made->rules->filling(made->parameters.get(), {type_of(made->outputs[0]).dtype, {}});
+  const OwnedParameters element = filling(made->op(), {type_of(made->outputs[0]).dtype, {}});
   return holds_one(value_of(apply_all({made->rules, element.get()}, {})[0]));
 }
 
@@ -129,7 +129,7 @@ std::optional<Variable> Simplifier::operand_of_formula(const Equation& e) const 
     const Variable v = e.inputs[static_cast<std::size_t>(i)];
     return zero_behind(v) ? Outcome::zero : is_one(v) ? Outcome::one : i;
   };
-  const Outcome outcome = outcome_of(e.rules->formula(e.parameters.get()), of_input);
+  const Outcome outcome = outcome_of(e.rules->formula()(e.parameters.get()), of_input);
   if (outcome.input < 0) return std::nullopt;
   const Variable term = e.inputs[static_cast<std::size_t>(outcome.input)];
   const bool is_result = are_same(type_of(term), type_of(e.outputs[0])) && lies_dense(term);
@@ -139,7 +139,7 @@ std::optional<Variable> Simplifier::operand_of_formula(const Equation& e) const 
 /// Whether the operation gives one of two operands where the other is zero.
 bool Simplifier::adds(const Equation& e) const {
   if (!has_formula(e) || e.inputs.size() != 2) return false;
-  const Formula formula = e.rules->formula(e.parameters.get());
+  const Formula formula = e.rules->formula()(e.parameters.get());
   return std::ranges::all_of(std::array{0, 1}, [&](int zero) {
     return outcome_of(formula, [&](int i) { return i == zero ? Outcome::zero : i; }).input == 1 - zero &&
            are_same(type_of(e.inputs[static_cast<std::size_t>(zero)]), type_of(e.outputs[0]));
@@ -152,7 +152,8 @@ std::vector<const Equation*> Simplifier::parts_of(Variable v) const {
   constexpr std::size_t most = 32;
   std::vector<const Equation*> puts;
   const Equation* put = maker(v);
-  for (; put && Facts<PartOf>::of(*put->rules) && puts.size() <= most; put = maker(put->inputs[0])) puts.push_back(put);
+  for (; put && structure_as<PartReplaced>(put->op()) && puts.size() <= most; put = maker(put->inputs[0]))
+    puts.push_back(put);
   const bool are_all = !puts.empty() && puts.size() <= most && zero_behind(puts.back()->inputs[0]);
   return are_all ? puts : std::vector<const Equation*>();
 }

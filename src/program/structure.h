@@ -1,86 +1,114 @@
-// What few operations say of the elements of their results: zeros that no user wrote, a part that is replaced, a part
-// that is shown, and operands one behind the other.
+// What an operation is, for readers of programs that know operations of its kind: a copy, a product of matrices, or
+// elements at places of a table. To state it, the struct of an operation has a member `Structure structure() const`.
 // Knows no operation by name.
 #pragma once
 
 #include <optional>
+#include <variant>
 
-#include "program/facts.h"
+#include "program/places.h"
+#include "ricci/primitive.h"
+#include "ricci/primitive/symbolic.h"
 
 namespace ricci {
 
-/// Of an operation that gives its first operand with a part replaced by its second: turns the first one's layout into
-/// that of the part, as `Rules::alias` does.
-///   const bool part_known = replaces_part<Put>();
-struct PartOf {
-  using Function = bool (*)(const void* parameters, Type& type, Strides& strides, void*& data);
+/// Some positions of an axis, side by side. Of a view: those that it shows of its operand.
+struct AxisRun {
+  std::int64_t axis;
+  Size start, size;
 };
-template <class P>
-bool replaces_part() {
-  return Facts<PartOf>::add(rules_of<P>, [](const void* op, Type& type, Strides& strides, void*& data) {
-    return erase::as<P>(op).view.alias(type, strides, data);
-  });
-}
 
-/// Of an operation that puts its operands one behind the other along an axis.
-///   const bool axis_known = joins_along_axis<Cat>();
-struct JoinedAlong {
-  using Function = std::int64_t (*)(const void* parameters);
+/// Made of parameters alone.
+struct Made {
+  /// Where all elements are equal: the parameters for a result of another shape and dtype. Else null.
+  OwnedParameters (*of_type)(const void* op, const Type& type) = nullptr;
+  /// Where no user wrote the zeros, so that 0 * x is 0 for each of them: the parameters for a run of the result. Else
+  /// null.
+  OwnedParameters (*run_of_structural)(const void* op, const AxisRun& run) = nullptr;
 };
-template <class P>
-bool joins_along_axis() {
-  return Facts<JoinedAlong>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).axis; });
-}
 
-/// An operation states this if its result is a copy of one operand. A locally constant copy, such as that of `detach`,
-/// has no derivative.
+/// A copy of one operand. A locally constant copy, such as that of `detach`, has no derivative.
 struct Copied {
   std::size_t operand = 0;
   /// The first operand says which rows take part. Copies of the first of these stand in the place of the others, so
   /// that nothing fails there. Where each example is computed by itself the result is the operand.
   bool fills_rows = false;
 };
-///   const bool is_a_copy = copies_operand<Clone>();
-struct CopyOf {
-  using Function = Copied (*)();
-};
-template <class P>
-bool copies_operand() {
-  return Facts<CopyOf>::add(rules_of<P>, [] { return P::copied; });
-}
-/// Whether the operation copies its first operand, and that operand is all it has.
-inline bool is_plain_copy(const Rules& rules) {
-  const auto copied = Facts<CopyOf>::of(rules);
-  return copied && copied().operand == 0 && !copied().fills_rows;
-}
 
-/// Some positions of an axis, side by side.
-struct AxisRun {
+/// The first operand with a part replaced by the second: turns the first one's layout into that of the part, as
+/// `Rules::alias` does.
+struct PartReplaced {
+  bool (*alias)(const void* op, Type& type, Strides& strides, void*& data);
+};
+
+/// The operands one behind the other along an axis.
+struct Joined {
   std::int64_t axis;
-  Size start, size;
 };
-/// Of a view that shows a run of its operand: which one; none where the parameters show something else.
-///   const bool run_known = shows_run<SliceView>();
-struct ShownRun {
-  using Function = std::optional<AxisRun> (*)(const void* parameters);
+
+/// Applied twice, with the same parameters, it gives its operand, bit for bit.
+struct UndoesItself {};
+
+/// Products of matrices: how many axes of each operand, from behind, are the matrix. The axes before are batches, which
+/// broadcast. A single axis is a row on the left and a column on the right; the other way round in an outer product.
+struct ProductAxes {
+  int left, right;
+  bool is_outer;
 };
-template <class P>
-bool shows_run() {
-  return Facts<ShownRun>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).run(); });
+
+/// Along an axis, each element becomes the word of all up to it, one after the other, in the type `computed_in`.
+struct Running {
+  scalar::Word word;
+  std::int64_t axis;
+  bool is_backward;  // from the last element to the first
+  DType (*computed_in)(DType of_operand);
+};
+
+/// Draws from one source, the operand: elements are made in blocks of so many neighbours. `of_shape`: parameters of the
+/// same draw in another shape, whose elements are these, row by row.
+struct Blocks {
+  std::int64_t elements;
+  OwnedParameters (*of_shape)(const void* op, const Shape& shape);
+};
+
+/// A kernel that compile() made of equations: the flops of one run, for operands of these types; none: values tell.
+struct KernelRun {
+  std::optional<double> (*flops)(const void* op, const Types& in);
+};
+
+/// The first: nothing that these readers know.
+struct Structure : std::variant<std::monostate, AxisRun, Made, Copied, PartReplaced, Joined, UndoesItself, ProductAxes,
+                                AtPlaces, Allowed, Running, Blocks, KernelRun> {
+  using variant::variant;
+};
+
+/// None: the operation is none of this kind.
+template <class Kind>
+std::optional<Kind> structure_as(Op op) {
+  if (!op.rules->structure) return std::nullopt;
+  const Structure all = op.rules->structure(op.parameters);
+  const Kind* const kind = std::get_if<Kind>(&all);
+  return kind ? std::optional(*kind) : std::nullopt;
 }
 
-/// Of an operation without operands that gives structural zeros, alone or beside the ones of seeds: the parameters that
-/// give a run of its result.
-///   const bool marked = gives_structural_zeros<StructuralZeros>();
-struct StructuralPartOf {
-  using Function = OwnedParameters (*)(const void* parameters, const AxisRun& run);
-};
-template <class P>
-bool gives_structural_zeros() {
-  return Facts<StructuralPartOf>::add(
-      rules_of<P>, [](const void* op, const AxisRun& run) { return own(erase::as<P>(op).part_of(run)); });
+/// Whether the operation copies its first operand, and that operand is all it has.
+inline bool is_plain_copy(Op op) {
+  const auto copied = structure_as<Copied>(op);
+  return copied && copied->operand == 0 && !copied->fills_rows;
 }
-/// Whether it gives nothing but structural zeros.
-inline bool is_structural_zeros(const Rules& rules) { return rules.filling && Facts<StructuralPartOf>::of(rules); }
+/// Whether the operation has no operands and gives elements that are all equal.
+inline bool fills(Op op) {
+  const auto made = structure_as<Made>(op);
+  return made && made->of_type;
+}
+/// The parameters for a result of that type. Requires: the operation fills.
+inline OwnedParameters filling(Op op, const Type& type) { return structure_as<Made>(op)->of_type(op.parameters, type); }
+/// Whether zeros among its elements were written by no user.
+inline bool has_structural_zeros(Op op) {
+  const auto made = structure_as<Made>(op);
+  return made && made->run_of_structural;
+}
+/// Whether they are its elements.
+inline bool gives_structural_zeros(Op op) { return fills(op) && has_structural_zeros(op); }
 
 }  // namespace ricci

@@ -16,7 +16,7 @@
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "primitive/called.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "random/drawn_scalars.h"
 
 namespace ricci {
@@ -118,6 +118,10 @@ struct Bits {
   static constexpr std::int64_t elements_of_block() { return 2; }
   Scalar element(const DrawnElement& x) const { return x.word64(x.first).scalar(); }
 };
+
+/// Each element follows from its number, and not from the others.
+template <class Numbers>
+concept HasElements = requires(const Numbers& numbers) { numbers.elements_of_block(); };
 
 // ── the primitives that draw it ──
 
@@ -245,7 +249,9 @@ struct DrawnByKey {
       numbers.fill({parts.at(i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
                    sources[static_cast<std::size_t>(i)], 0);
   }
-  Scalar element(ElementWriter& y) const {
+  Scalar element(ElementWriter& y) const
+    requires HasElements<Numbers>
+  {
     const int leading = y.type(0).rank() - 1;
     std::vector<Coordinate> key;
     for (int i = 0; i < leading; ++i) key.push_back(y.coordinate(i));
@@ -259,6 +265,13 @@ struct DrawnByKey {
     return element_of_draw(numbers, y, key, 0, first, of_lane, leading == 0 && of_lane == 0 && first >= few_draws);
   }
   DrawnByKey lifted() const { return *this; }
+  Structure structure() const
+    requires HasElements<Numbers>
+  {
+    return Blocks{numbers.elements_of_block(), [](const void* op, const Shape& shape) {
+                    return own(DrawnByKey{erase::as<DrawnByKey>(op).numbers, shape});
+                  }};
+  }
   static std::vector<Sample<DrawnByKey>> samples() {
     const DrawnByKey row{Numbers(), {5}}, grid{Numbers(), {2, 3}};
     return {{row, {tensor({7, -9})}}, {grid, {tensor({{7, -9}, {1, 2}, {0, 0}})}}};
@@ -376,7 +389,9 @@ struct DrawnAt {
     return {Type{numbers.dtype, shape}};
   }
   bool draws() const { return true; }
-  Scalar element(ElementWriter& y) const {
+  Scalar element(ElementWriter& y) const
+    requires HasElements<Numbers>
+  {
     std::int64_t first = 0, of_lane = 0;
     const bool are_all = which.starts.size() == 1 && which.starts[0] == 0;
     if (!are_all || !y.number_by_lane(first, of_lane)) return no_scalar;
@@ -402,14 +417,6 @@ struct DrawnAt {
     return {around.share_out(apply(drawn))};
   }
 };
-
-template <class Numbers>
-bool draws_say_elements() {
-  return says_elements<DrawnAt<Numbers>>() && says_elements<DrawnByKey<Numbers>>() &&
-         draws_in_blocks<DrawnByKey<Numbers>>();
-}
-[[maybe_unused]] const bool say_elements = draws_say_elements<Uniform>() && draws_say_elements<Normal>() &&
-                                           draws_say_elements<Integers>() && draws_say_elements<Bits>();
 
 /// The draws of all examples together, of which each sees its own.
 template <class Numbers>

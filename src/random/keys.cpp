@@ -58,8 +58,6 @@ struct ChildKey {
   }
 };
 
-[[maybe_unused]] const bool says = says_elements<ChildKey>();
-
 /// A child for each of the keys and numbers, whose axes broadcast.
 Key children(const char* op, const Key& key, const Tensor& numbers, Purpose purpose) {
   const Type key_type = type_of(key.data), number_type = type_of(numbers);

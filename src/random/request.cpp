@@ -9,7 +9,7 @@
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "primitive/promotion.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "random/element_samplers.h"
 
 namespace ricci {
@@ -93,8 +93,6 @@ struct ElementsInRange {
     return {.reals = Allowed::Reals{low, high}};
   }
 };
-
-[[maybe_unused]] const bool allows = allows_some<Checked<ElementsInRange>>();
 
 void check(const char* op, const Parameter& parameter, int operand) {
   require_defined(op, parameter.value, operand);

@@ -10,7 +10,6 @@
 #include "ops/axes.h"
 #include "primitive/interpreter.h"
 #include "program/programs_run.h"
-#include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
@@ -118,10 +117,8 @@ void Pass::mark(const Equation& e, std::vector<bool>& wanted) {
     return want_some(inputs_wanted(call->program->body(), outputs), [](std::size_t i) { return i; });
   const bool all = std::ranges::any_of(outputs, [](bool flag) { return flag; });
   const unsigned moves = rules.moves_elements ? rules.moves_elements(e.parameters.get()) : ~0U;
-  const auto places = Facts<AtPlacesOf>::of(rules);
-  const std::size_t first_index = !places                                                    ? e.inputs.size()
-                                  : places(e.parameters.get()).what == AtPlaces::What::reads ? 1
-                                                                                             : 2;
+  const auto places = structure_as<AtPlaces>(e.op());
+  const std::size_t first_index = !places ? e.inputs.size() : places->what == AtPlaces::What::reads ? 1 : 2;
   for (std::size_t i = 0; i < e.inputs.size(); ++i)
     if (all || i >= first_index || (moves != 0 && i < 32 && !(moves >> i & 1U))) want(i);
 }
@@ -229,7 +226,7 @@ Dependences Pass::turned(const Turns& turns, const Dependences& operands, const 
       inputs.push_back(operands[turns.read_by_condition + i - turns.state]);
     return branch_of(run(*turns.condition, std::move(inputs), Flags(1, true))[0].number);
   };
-  const std::int64_t most = turns.most_turns.raw();
+  const std::int64_t most = turns.most_turns->raw();
   const std::int64_t followed = most_equations_followed / std::max<std::int64_t>(1, std::ssize(body.equations));
   std::int64_t done = 0;
   bool has_ended = false;
@@ -299,8 +296,8 @@ Dependences Pass::results_of(const Program& in, const Equation& e, Dependences& 
       return turned(*turns, operands, wanted, std::move(results));
     if (const auto call = run_as<CalledProgram>(*e.rules, op.parameters))
       return run(*call->program, std::move(operands), wanted);
-    if (Facts<AllowedOf>::of(*e.rules)) return {operands[0]};
-    if (const auto of = Facts<CopyOf>::of(*e.rules); of && of().fills_rows) return {operands[of().operand]};
+    if (structure_as<Allowed>(op)) return {operands[0]};
+    if (const auto copied = structure_as<Copied>(op); copied && copied->fills_rows) return {operands[copied->operand]};
     DependenceOperands read;
     for (const Dependence& x : operands) read.push_back(&x);
     results = dependences_of(op, read, types, sets_);

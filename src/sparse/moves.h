@@ -8,7 +8,7 @@
 
 #include "primitive/interpreter.h"
 #include "program/element_sources.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 
 namespace ricci::sparse {
 

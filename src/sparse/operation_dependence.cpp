@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "primitive/interpreter.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 #include "sparse/dependence.h"
 #include "sparse/moves.h"
@@ -23,12 +23,12 @@ class Reader {
     if (rules.is_locally_constant()) return;
     if (rules.kind == Kind::elementwise) return elementwise();
     if (rules.is_view() && view()) return;
-    if (const auto places = Facts<AtPlacesOf>::of(rules); places && at_places(places(op_.parameters))) return;
+    if (const auto places = structure_as<AtPlaces>(op_); places && at_places(*places)) return;
     if (moved()) return;
-    if (rules.accumulation && reduced()) return;
-    if (const auto axes = Facts<ProductAxesOf>::of(rules)) return multiplied(axes(op_.parameters));
+    if (rules.accumulation() && reduced()) return;
+    if (const auto axes = structure_as<ProductAxes>(op_)) return multiplied(*axes);
     if (example_by_example()) return;
-    if (rules.on_elements && by_formula()) return;
+    if (rules.on_elements() && by_formula()) return;
     std::vector<SetId> all;
     for (const Dependence* x : x_) {
       if (x->is_uniform()) all.push_back(x->all);
@@ -201,7 +201,7 @@ class Reader {
       shapes.push_back(x->type.shape);
     }
     if (elements > most_elements || y_.size() != 1) return false;
-    const ElementFormula written = op_.rules->on_elements(op_.parameters, shapes);
+    const ElementFormula written = op_.rules->on_elements()(op_.parameters, shapes);
     if (std::ssize(written.results) != numel(y_[0].type)) return false;
     std::vector<SetId> inputs, steps;
     for (const Dependence* x : x_)

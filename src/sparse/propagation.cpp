@@ -7,7 +7,7 @@
 
 #include "primitive/interpreter.h"
 #include "program/program.h"
-#include "program/stand_alone.h"
+#include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/formula.h"
@@ -88,10 +88,10 @@ class Propagation {
     const Rules& rules = *op_.rules;
     if (rules.kind == Kind::elementwise) return elementwise();
     if (rules.is_view()) return joined(viewed());
-    const auto places = Facts<AtPlacesOf>::of(rules);
-    if (places && places(op_.parameters).what == AtPlaces::What::adds) return joined(added(places(op_.parameters)));
+    const auto places = structure_as<AtPlaces>(op_);
+    if (places && places->what == AtPlaces::What::adds) return joined(added(*places));
     if (rules.moves_elements) return joined(moved());
-    if (rules.kind == Kind::linear && rules.accumulation) return joined(summed());
+    if (rules.kind == Kind::linear && rules.accumulation()) return joined(summed());
     if (rules.kind == Kind::multilinear) return multiplied();
     return std::nullopt;
   }
@@ -322,7 +322,7 @@ class Propagation {
   /// A term for each of a few elements that are added to one; of many, a list.
   std::optional<std::vector<Term>> summed() const {
     const Type& from = x_[0]->type;
-    const Accumulation adds = op_.rules->accumulation(op_.parameters);
+    const Accumulation adds = op_.rules->accumulation()(op_.parameters);
     const auto axes = reduced_axes(op_, {from}, type_.rank());
     if (!axes || x_.size() != 1 || !is_first_input(adds.term) || !is_first_input(adds.finish)) return std::nullopt;
     const Groups groups = groups_along(from.shape, *axes);
@@ -386,11 +386,11 @@ class Propagation {
 
   /// Products of matrices, and sums of products: written down as products of elements, and sums.
   std::optional<std::vector<Term>> multiplied() const {
-    const auto matrices = Facts<ProductAxesOf>::of(*op_.rules);
-    if (x_.size() != 2 || (x_[0]->is_tangent && x_[1]->is_tangent) || (!matrices && !op_.rules->accumulation))
+    const auto matrices = structure_as<ProductAxes>(op_);
+    if (x_.size() != 2 || (x_[0]->is_tangent && x_[1]->is_tangent) || (!matrices && !op_.rules->accumulation()))
       return std::nullopt;
     const auto sums = [&](const Tensor& a, const Tensor& b) -> Tensor {
-      if (matrices) return product(matrices(op_.parameters), a, b);
+      if (matrices) return product(*matrices, a, b);
       const auto axes = reduced_axes(op_, {x_[0]->type, x_[1]->type}, type_.rank());
       if (!axes || x_[0]->type.shape != x_[1]->type.shape) return {};
       std::vector<std::int64_t> reduced;
@@ -486,7 +486,7 @@ Budget cost_of_directions(const Program& program, const std::vector<Propagated>&
     std::int64_t own = 0;  // a sum reads more than it gives, a product of matrices multiplies more than it reads
     for (const Variable v : e.inputs) own = std::max(own, elements(v));
     for (const Variable v : e.outputs) own = std::max(own, elements(v));
-    if (const auto matrices = Facts<ProductAxesOf>::of(*e.rules); matrices && !matrices(e.parameters.get()).is_outer)
+    if (const auto matrices = structure_as<ProductAxes>(e.op()); matrices && !matrices->is_outer)
       own = std::max(own, elements(e.outputs[0]) * type_of_variable(program, e.inputs[0]).shape.back().raw());
     numbers += own;
     ++equations;

@@ -12,7 +12,6 @@ std::atomic<unsigned> asked_first = 0;
 
 namespace {
 
-constexpr int not_set = -1;
 std::atomic<DType> of_all_threads = DType::float32;
 
 void require_floating(const char* name, DType dtype) {
@@ -34,15 +33,12 @@ void set_default_dtype(DType dtype) {
   asked_first |= another_dtype_was_set;
 }
 
-DefaultDType::DefaultDType(DType dtype)
-    : outer_(this_thread.default_dtype ? static_cast<int>(*this_thread.default_dtype) : not_set) {
+DefaultDType::DefaultDType(DType dtype) : outer_(this_thread.default_dtype) {
   require_floating("DefaultDType", dtype);
   this_thread.default_dtype = dtype;
   asked_first |= another_dtype_was_set;
 }
 
-DefaultDType::~DefaultDType() {
-  this_thread.default_dtype = outer_ == not_set ? std::nullopt : std::optional(static_cast<DType>(outer_));
-}
+DefaultDType::~DefaultDType() { this_thread.default_dtype = outer_; }
 
 }  // namespace ricci

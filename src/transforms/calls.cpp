@@ -14,7 +14,7 @@ tree::Walk walk_of(const AnyTree& tree) {
 
 /// What f gives; a function that gives nothing is refused by `run`.
 template <class Run>
-Result result_of(Run& run, const Called& called, Arguments& arguments) {
+Result result_of(Run& run, const Call& called, Arguments& arguments) {
   auto [out, aux] = called.f.both(arguments);
   if (!out) run.refuse("nothing");
   return {std::move(out), std::move(aux)};
@@ -22,7 +22,7 @@ Result result_of(Run& run, const Called& called, Arguments& arguments) {
 
 /// Ends a run with the walks of a result.
 template <class Leave>
-auto with_aux(const Called& called, const Result& result, const Leave& leave) {
+auto with_aux(const Call& called, const Result& result, const Leave& leave) {
   const tree::Walk aux = walk_of(result.aux);
   return leave(walk_of(result.out), called.has_aux ? &aux : nullptr);
 }
@@ -82,7 +82,7 @@ struct LossRun : ReverseRun {
 
 }  // namespace
 
-Gradients grad(const Called& called, Arguments arguments, std::span<const int> chosen, bool is_tensor) {
+Gradients grad(const Call& called, Arguments arguments, std::span<const int> chosen, bool is_tensor) {
   Gradients found{those(chosen, arguments), {}};
   const Walks gradients = walks_of(found.of_chosen);
   LossRun run(called.name, called.where);
@@ -96,7 +96,7 @@ Gradients grad(const Called& called, Arguments arguments, std::span<const int> c
   return found;
 }
 
-Pulled vjp(const Called& called, Arguments primals) {
+Pulled vjp(const Call& called, Arguments primals) {
   Arguments structure = primals;
   ReverseRun run(called.name, called.where, {.cotangents_are_given = true});
   std::vector<int> all(primals.size());
@@ -122,7 +122,7 @@ Arguments AnyPullback::operator()(const AnyTree& cotangent) const {
 
 namespace {
 
-Rows jacobian_by_rows(const Called& called, bool shown, const Arguments& given, std::span<const int> chosen,
+Rows jacobian_by_rows(const Call& called, bool shown, const Arguments& given, std::span<const int> chosen,
                       const JacobianOptions& options) {
   Arguments arguments = given, inputs = those(chosen, given);
   ReverseRun run(called.name, called.where, {.shown = shown});
@@ -137,7 +137,7 @@ Rows jacobian_by_rows(const Called& called, bool shown, const Arguments& given, 
   return {std::move(result), std::move(rows)};
 }
 
-Rows jacobian_by_columns(const Called& called, const Arguments& given, std::span<const int> chosen,
+Rows jacobian_by_columns(const Call& called, const Arguments& given, std::span<const int> chosen,
                          const JacobianOptions& options) {
   ForwardJacobian run(called.name, options, called.where);
   const auto run_once = [&](Arguments& arguments) {
@@ -154,7 +154,7 @@ Rows jacobian_by_columns(const Called& called, const Arguments& given, std::span
 
 }  // namespace
 
-Rows jacobian(const Called& called, JacobianKind kind, const Arguments& given, std::span<const int> chosen,
+Rows jacobian(const Call& called, JacobianKind kind, const Arguments& given, std::span<const int> chosen,
               const JacobianOptions& options) {
   return kind.reverse ? jacobian_by_rows(called, kind.shown, given, chosen, options)
                       : jacobian_by_columns(called, given, chosen, options);
@@ -162,7 +162,7 @@ Rows jacobian(const Called& called, JacobianKind kind, const Arguments& given, s
 
 // ── forward mode ──
 
-Derivative jvp(const Called& called, Arguments primals, const Arguments& tangents, bool is_strict) {
+Derivative jvp(const Call& called, Arguments primals, const Arguments& tangents, bool is_strict) {
   ForwardRun run(called.name, called.where);
   run.enter(walks_of(primals), walks_of(tangents));
   Result result = result_of(run, called, primals);
@@ -172,7 +172,7 @@ Derivative jvp(const Called& called, Arguments primals, const Arguments& tangent
   return {std::move(result), std::move(tangent)};
 }
 
-AnyLinearMap linearize(const Called& called, Arguments primals) {
+AnyLinearMap linearize(const Call& called, Arguments primals) {
   LinearizeRun run(called.where);
   run.enter(walks_of(primals));
   AnyTree output = result_of(run, called, primals).out;

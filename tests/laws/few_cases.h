@@ -46,7 +46,7 @@ inline std::vector<Case> with_one_long_formula(std::vector<Case> cases) {
   constexpr std::size_t many = 400;
   bool has_one = false;
   std::erase_if(cases, [&](const Case& c) {
-    const bool is_long = c.rules->formula && c.rules->formula(c.parameters.get()).steps.size() > many;
+    const bool is_long = c.rules->formula() && c.rules->formula()(c.parameters.get()).steps.size() > many;
     return is_long && std::exchange(has_one, true);
   });
   return cases;

@@ -117,7 +117,7 @@ Slot<E> read_out(const Formula& formula, const std::vector<Slot<E>>& inputs) {
 /// The formula of the case over all elements of `shape`, in the type that the operation has for elements of E.
 template <class E>
 Tensor computed(const Case& c, const Shape& shape, DType result) {
-  const Formula formula = c.rules->formula(c.parameters.get());
+  const Formula formula = c.rules->formula()(c.parameters.get());
   std::vector<std::vector<E>> operands;
   for (const Tensor& x : c.inputs)
     operands.push_back(broadcast_to(x, shape).to(ricci::dtype_of<E>).template to_vector<E>());
@@ -147,7 +147,7 @@ Tensor computed(const Case& c, DType element, const Shape& shape, DType result) 
 
 /// Every operation has one, for the elements of each real type.
 TEST_P(Formulas, GiveTheBitsOfTheOperation) {
-  ASSERT_NE(rules().formula, nullptr);
+  ASSERT_NE(rules().formula(), nullptr);
   for (const DType element : {ricci::float64, ricci::float32, ricci::float16, ricci::bfloat16, ricci::int64,
                               ricci::int32, ricci::uint8, ricci::boolean}) {
     if (!rules().loops()->loop(element)) continue;
@@ -195,7 +195,7 @@ Slot<E> reduced(const ricci::Accumulation& a, const std::vector<std::vector<E>>&
 
 template <class E>
 Tensor reduced(const Case& c, DType result) {
-  const ricci::Accumulation accumulation = c.rules->accumulation(c.parameters.get());
+  const ricci::Accumulation accumulation = c.rules->accumulation()(c.parameters.get());
   EXPECT_EQ(static_cast<std::size_t>(accumulation.operands), c.inputs.size());
   std::vector<std::vector<E>> operands;
   for (const Tensor& x : c.inputs) operands.push_back(x.to(ricci::dtype_of<E>).template to_vector<E>());
@@ -249,7 +249,7 @@ TEST_P(Reductions, OfNoElementsAreWhatIsWrittenDown) {
     const Tensor y = c(c.inputs)[0];
     if (y.numel() == 0) continue;
     SCOPED_TRACE(c.text());
-    const ricci::Accumulation a = c.rules->accumulation(c.parameters.get());
+    const ricci::Accumulation a = c.rules->accumulation()(c.parameters.get());
     const auto element = [](double x) { return Slot<double>{.value = x, .mask = x != 0}; };
     const Slot<double> nothing = read_out<double>(a.finish, {element(a.nothing), element(0)});
     const Tensor number =
@@ -261,7 +261,7 @@ TEST_P(Reductions, OfNoElementsAreWhatIsWrittenDown) {
 
 std::vector<const ricci::Rules*> reductions() {
   std::vector<const ricci::Rules*> all = laws::operations();
-  std::erase_if(all, [](const ricci::Rules* rules) { return rules->accumulation == nullptr; });
+  std::erase_if(all, [](const ricci::Rules* rules) { return rules->accumulation() == nullptr; });
   return all;
 }
 

@@ -29,7 +29,7 @@ class LaneKernels : public laws::Law {
 /// The same bits where sums are not joined in another order.
 double tolerance(const ricci::Rules& rules, DType dtype) {
   const bool adds = rules.kind == ricci::Kind::multilinear || rules.keep != nullptr ||
-                    !(rules.formula || rules.is_view() || rules.accumulation);
+                    !(rules.formula() || rules.is_view() || rules.accumulation());
   return adds ? 20 * laws::tolerance_of(dtype) * rules.tolerance_factor : 0;
 }
 
@@ -77,7 +77,7 @@ TEST_P(LaneKernels, GiveTheBitsOfTheOperation) {
     if (is_complex(c.inputs)) continue;
     SCOPED_TRACE(c.text());
     const Made made(c, c.inputs, sizes_of(c.inputs, false));
-    const bool says_it = rules().formula || rules().accumulation || rules().is_view();
+    const bool says_it = rules().formula() || rules().accumulation() || rules().is_view();
     if (made.kernel() == nullptr) {
       const std::string why = testing_support::why_not(made.made);
       EXPECT_TRUE(!says_it || why == "more than 10000 steps" || why.ends_with("complex elements")) << why;

@@ -158,10 +158,10 @@ TEST(UserPrimitive, AnElementwiseOneBroadcastsAndPromotes) {
 }
 
 TEST(UserPrimitive, AnElementwiseOneHasItsFormulaWrittenDown) {
-  const auto text_of = []<class P>(const P& op) { return to_string(rc::rules_of<P>.formula(&op)); };
+  const auto text_of = []<class P>(const P& op) { return to_string(rc::rules_of<P>.formula()(&op)); };
   EXPECT_EQ(text_of(GentleSign{}), "a = abs x0\nb = add 1 a\nc = divide x0 b\nreturn c\n");
   EXPECT_EQ(text_of(Doubled{}), "a = add x0 x0\nreturn a\n");
-  EXPECT_EQ(rc::rules_of<Lanes>.formula, nullptr);
+  EXPECT_EQ(rc::rules_of<Lanes>.formula(), nullptr);
   EXPECT_EQ(rc::apply(Lanes{}, rc::tensor(3.0)).item<double>(), 3);
 }
 
@@ -199,7 +199,7 @@ TEST(UserPrimitive, AReductionIsOneStruct) {
 
 TEST(UserPrimitive, AReductionHasWhatItDoesWrittenDown) {
   const SumOfLogCosh op{{0}};
-  const rc::Accumulation written = rc::rules_of<SumOfLogCosh>.accumulation(&op);
+  const rc::Accumulation written = rc::rules_of<SumOfLogCosh>.accumulation()(&op);
   EXPECT_EQ(written.start, 0);
   EXPECT_EQ(written.nothing, 0);
   EXPECT_EQ(to_string(written.term),

@@ -14,7 +14,7 @@ namespace ricci::runs {
 using tree::AnyFunction, tree::AnyTree, tree::Arguments;
 
 /// What is called, and what errors say of the call. A function that has aux gives it apart.
-struct Called {
+struct Call {
   const AnyFunction& f;
   const char* name;
   Place where;
@@ -41,7 +41,7 @@ struct Gradients {
   Result result;
 };
 /// `chosen` are positions among the arguments. `is_tensor` says whether the type of the loss already is Tensor.
-Gradients grad(const Called& called, Arguments arguments, std::span<const int> chosen, bool is_tensor);
+Gradients grad(const Call& called, Arguments arguments, std::span<const int> chosen, bool is_tensor);
 
 struct Rows {
   Result result;
@@ -51,7 +51,7 @@ struct Rows {
 struct JacobianKind {
   bool reverse, shown;
 };
-Rows jacobian(const Called& called, JacobianKind kind, const Arguments& given, std::span<const int> chosen,
+Rows jacobian(const Call& called, JacobianKind kind, const Arguments& given, std::span<const int> chosen,
               const JacobianOptions& options);
 
 /// A pullback: what it recorded, and the trees that cotangents are held against and that gradients are written into.
@@ -66,13 +66,13 @@ struct Pulled {
   Result result;
   AnyPullback pullback;
 };
-Pulled vjp(const Called& called, Arguments primals);
+Pulled vjp(const Call& called, Arguments primals);
 
 struct Derivative {
   Result result;
   AnyTree tangent;
 };
-Derivative jvp(const Called& called, Arguments primals, const Arguments& tangents, bool is_strict);
+Derivative jvp(const Call& called, Arguments primals, const Arguments& tangents, bool is_strict);
 
 /// The derivative at a point, of a function that gave `output` there.
 struct AnyLinearMap {
@@ -81,7 +81,7 @@ struct AnyLinearMap {
 
   AnyTree operator()(const Arguments& tangents) const;
 };
-AnyLinearMap linearize(const Called& called, Arguments primals);
+AnyLinearMap linearize(const Call& called, Arguments primals);
 
 /// The value of f, then its derivatives along a curve: at x, with the coefficients of each order.
 std::vector<AnyTree> jet(const AnyFunction& f, const Arguments& x, std::span<const Arguments> coefficients,
