@@ -6,7 +6,7 @@ import re
 
 from findings import ROOT, report
 
-COMPILED_ALONE = {"interpreters", "kernels", "primitive", "solve", "tensor"}
+COMPILED_ALONE = {"kernels", "solve"}
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
 NAMED = re.compile(r"(?:struct|class|enum class) (\w+)|constexpr [\w:<>*]+(?: const)? (\w+)(?:\[\w*\])* =|using (\w+) = .*")
 
