@@ -1,7 +1,5 @@
 """Builds and runs a program with the package that Conan made."""
 
-from pathlib import Path
-
 from conan import ConanFile
 from conan.tools.build import can_run
 from conan.tools.cmake import CMake, cmake_layout
@@ -24,4 +22,4 @@ class RicciTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(str(Path(self.cpp.build.bindir) / "example"), env="conanrun")
+            self.run(f"{self.cpp.build.bindir}/example", env="conanrun")
