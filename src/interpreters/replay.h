@@ -20,10 +20,10 @@ class BatchInterpreter;
 class DrawSource;
 class Interpreter;
 
-/// Which runs of vmap inside have the streams that are around them, and none of their own: runs in which each example
-/// draws, and runs whose examples share their draws.
+/// Which runs of vmap draw from the streams around them. The other runs have streams of their own.
 struct ServedRuns {
-  bool each = false, same = false;
+  bool each = false;  ///< the runs in which each example draws numbers of its own
+  bool same = false;  ///< the runs whose examples share their numbers
 };
 ServedRuns served_here();
 

@@ -512,9 +512,11 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
-/// Whether `call` runs in place of an equation. An operation without rules is inlined in three cases. It takes a value
-/// of a transform inside a recording. Or it has no operands: its result may be drawn. Or it draws or acts besides, and
-/// transforms run inside the recording whose values it does not take: each example of such a one has its own draw.
+/// Whether `call` runs in place of an equation. An operation without rules is inlined in three cases:
+/// - it takes a value of a transform that runs inside a recording;
+/// - it has no operands, so that its result may be drawn;
+/// - it draws or acts besides, and a transform runs inside the recording whose values the operation does not take.
+///   Example: under a vmap inside, each example has a draw of its own.
 /// Requires: one of the values is recorded, or there are no values.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Rules& rules = *op.rules;

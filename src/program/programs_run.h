@@ -20,8 +20,8 @@ struct Turns {
   const Program* body = nullptr;       // of the state, the rows and the places
   std::size_t state = 0, rows = 0, streams = 0;
   std::size_t read_by_condition = 0, read_by_body = 0;  // the first operands that these read besides
-  /// Without a condition there are so many turns; with one, the loop throws after these. None: there is one for each
-  /// row, and `turns_of` says how many.
+  /// The number of turns, or with a condition the most: then the loop throws after so many. Not given: the loop has one
+  /// turn for each row, and `turns_of` sets the number.
   std::optional<Size> most_turns = {};
   bool is_backward = false;  // from the last row to the first
   /// The last part of the state says which examples go on. Those that are done stay as they are, and the condition asks

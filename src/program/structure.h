@@ -18,7 +18,7 @@ struct AxisRun {
   Size start, size;
 };
 
-/// Made of parameters alone.
+/// The parameters alone determine the elements: there are no operands.
 struct Made {
   /// Where all elements are equal: the parameters for a result of another shape and dtype. Else null.
   OwnedParameters (*of_type)(const void* op, const Type& type) = nullptr;
@@ -71,18 +71,18 @@ struct Blocks {
   OwnedParameters (*of_shape)(const void* op, const Shape& shape);
 };
 
-/// A kernel that compile() made of equations: the flops of one run, for operands of these types; none: values tell.
+/// A kernel that was made of equations: the flops of one run, for operands of these types; none: values tell.
 struct KernelRun {
   std::optional<double> (*flops)(const void* op, const Types& in);
 };
 
-/// The first: nothing that these readers know.
+/// `monostate`: an operation of none of these kinds.
 struct Structure : std::variant<std::monostate, AxisRun, Made, Copied, PartReplaced, Joined, UndoesItself, ProductAxes,
                                 AtPlaces, Allowed, Running, Blocks, KernelRun> {
   using variant::variant;
 };
 
-/// None: the operation is none of this kind.
+/// No value: the operation is of another kind.
 template <class Kind>
 std::optional<Kind> structure_as(Op op) {
   if (!op.rules->structure) return std::nullopt;
@@ -108,7 +108,7 @@ inline bool has_structural_zeros(Op op) {
   const auto made = structure_as<Made>(op);
   return made && made->run_of_structural;
 }
-/// Whether they are its elements.
+/// Whether all elements are such zeros.
 inline bool gives_structural_zeros(Op op) { return fills(op) && has_structural_zeros(op); }
 
 }  // namespace ricci
