@@ -1,8 +1,8 @@
 // Operations that can leave out results which nobody reads. Example: a loop carries a value that only the value itself
 // depends on, and nobody reads the value after the loop. The struct of such an operation has
 //   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
-// `needed` says of each result whether somebody reads the result. The answer is the smaller operation, or none if nothing
-// can be left out.
+// `needed` says of each result whether somebody reads it. The answer is the smaller operation, or none if nothing can
+// be left out.
 #pragma once
 
 #include <optional>
