@@ -3,13 +3,15 @@
 option(RICCI_JOINED "Compile library and benchmarks six files at a time: OFF compiles more slowly from nothing, faster what changed" ON)
 
 # RESULT: the files to compile in place of SOURCES, which are compiled with the same options: PATH_0.cpp, PATH_1.cpp, …,
-# and those of SOURCES that are told something by themselves (COMPILE_DEFINITIONS, set before). `text_of(some text)` sets
-# `text` to what stands in a joined file in place of `some`.
+# and those of SOURCES that are told something by themselves (COMPILE_DEFINITIONS) or are to stay alone
+# (SKIP_UNITY_BUILD_INCLUSION); both are set before. `text_of(some text)` sets `text` to what stands in a joined file in
+# place of `some`.
 function(ricci_join path sources text_of result)
   set(alone)
   foreach(source IN LISTS sources)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
-    if(definitions)
+    get_source_file_property(stays_alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(definitions OR stays_alone)
       list(APPEND alone ${source})
     endif()
   endforeach()

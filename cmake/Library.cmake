@@ -37,7 +37,10 @@ set(rules "^(ops|control|custom|program|random|distributions|optim|ode|linear|sa
 set(element_types "kind = Elementwise|reduction::|template <class T> (auto|T) |(Lanes|Wide)<|<float>|scalar::|visit_")
 set(calls "/ops/views.cpp|/program/element_sources.cpp|/compile/(function|native_function|lane_kernel|program_plan).cpp")
 # The way of an eager operation: joined, g++ inlines less of it, and a gradient takes 1.1 of the time.
-set(way_of_an_operation "/tensor/(pool|value)[.]|/primitive/dispatch[.]|/interpreters/(dual|eager|tape|tape_nodes)[.]")
+set(hot tensor/pool tensor/value primitive/dispatch interpreters/dual interpreters/eager interpreters/tape
+        interpreters/tape_nodes)
+list(TRANSFORM hot REPLACE ".+" "${PROJECT_SOURCE_DIR}/src/\\0.cpp")
+set_source_files_properties(${hot} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/build_info.cpp PROPERTIES COMPILE_DEFINITIONS
                             "RICCI_VERSION=\"${PROJECT_VERSION}\"")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt layers REGEX "^[a-z]")
@@ -58,12 +61,8 @@ foreach(layer IN LISTS layers)
     list(REMOVE_ITEM sources ${rule_files} "")  # an item, as REMOVE_ITEM wants one
   endif()
   if(NOT folder MATCHES "^(kernels|solve)$")  # kernels share little, solvers have names in common
-    set(hot ${sources})
-    list(FILTER hot INCLUDE REGEX "${way_of_an_operation}")
-    list(FILTER sources EXCLUDE REGEX "${way_of_an_operation}")
     ricci_join_sources(${folder} "${sources}" sources)
     ricci_join_sources(${folder}_rules "${rule_files}" rule_files)
-    list(APPEND sources ${hot})
   endif()
   if(NOT CMAKE_CXX_FLAGS_RELEASE MATCHES "-Os")  # headers read in advance for size serve no other level
     set_source_files_properties(${rule_files} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
