@@ -20,7 +20,7 @@ namespace ricci {
 
 /// How long a first call may take.
 enum class Effort {
-  normal,  ///< code is made of some 40,000 scalar operations, in about a second; what goes beyond runs without
+  normal,  ///< code is made of some 80,000 scalar operations, in about a second; what goes beyond runs without
   high,    ///< code is made of all that is faster with it, but kernels of more than 10,000
 };
 

@@ -491,22 +491,29 @@ Accumulation accumulation_of(const void* op);
 template <class P>
 ElementFormula element_formula_of(const void* op, std::span<const Shape> operands);
 
+/// Rules that only the library's operations have are found by the types of members. A call `p.element(y)` would compile
+/// a helper of that name in a user's struct, as `template <class T> auto element(T x) const`, for a type it is not for.
+template <class P>
+concept SaysElement = requires {
+  { &P::element } -> std::convertible_to<std::int32_t (P::*)(ElementWriter&) const>;
+};
+template <class P>
+concept SaysElements = !std::same_as<typename P::kind, Custom> && requires { &P::template on_elements<Written>; };
+template <class P>
+concept IsReduction = !std::same_as<typename P::kind, Custom> && requires { typename P::elements; };
+
 /// Rules::written.
 template <class P>
 constexpr auto written_of() -> decltype(Rules::written) {
-  constexpr bool has_elements = requires { &P::template on_elements<Written>; };
-  constexpr bool has_element = requires(const P& p, ElementWriter& y) {
-    { p.element(y) } -> std::same_as<std::int32_t>;
-  };
-  static_assert(!has_elements || !has_element, "ricci: a primitive has `on_elements` or `element`, not both");
   if constexpr (std::same_as<typename P::kind, Elementwise>) {
     if constexpr (!requires { P::formula_is_opaque; }) return Rules::FormulaRule(formula_of<P>);
-  } else if constexpr (requires { typename P::elements; }) {
-    return Rules::AccumulationRule(accumulation_of<P>);
-  } else if constexpr (has_elements) {
-    return Rules::ElementsRule(element_formula_of<P>);
-  } else if constexpr (has_element) {
-    return Rules::ElementRule([](const void* op, ElementWriter& y) { return as<P>(op).element(y); });
+  } else {
+    static_assert(IsReduction<P> + SaysElements<P> + SaysElement<P> <= 1,
+                  "ricci: a primitive has one of `elements`, `on_elements` and `element`");
+    if constexpr (IsReduction<P>) return Rules::AccumulationRule(accumulation_of<P>);
+    if constexpr (SaysElements<P>) return Rules::ElementsRule(element_formula_of<P>);
+    if constexpr (SaysElement<P>)
+      return Rules::ElementRule([](const void* op, ElementWriter& y) { return as<P>(op).element(y); });
   }
   return {};
 }
@@ -517,28 +524,29 @@ template <class P>
 constexpr Rules make_rules() {
   Rules r{.name = P::name, .parameters = parameter_rules<P>(), .written = erase::written_of<P>()};
   if constexpr (requires { P::effect; }) r.effect = P::effect;
-  if constexpr (requires(const P& p) {
-                  { p.structure() } -> std::same_as<Structure>;
+  using Needed = const SmallVector<bool, 8>&;
+  if constexpr (requires {
+                  { &P::structure } -> std::convertible_to<Structure (P::*)() const>;
                 })
     r.structure = [](const void* op) { return erase::as<P>(op).structure(); };
-  if constexpr (requires(const P& p) {
-                  { p.programs_run() } -> std::same_as<ProgramsRun>;
+  if constexpr (requires {
+                  { &P::programs_run } -> std::convertible_to<ProgramsRun (P::*)() const>;
                 })
     r.programs_run = [](const void* op) { return erase::as<P>(op).programs_run(); };
-  if constexpr (requires(const P& p) {
-                  { p.roles(1) } -> std::same_as<SmallVector<Role, 6>>;
+  if constexpr (requires {
+                  { &P::roles } -> std::convertible_to<SmallVector<Role, 6> (P::*)(std::size_t) const>;
                 })
     r.roles = [](const void* op, std::size_t operands) { return erase::as<P>(op).roles(operands); };
-  if constexpr (requires(const P& p, const SmallVector<bool, 8>& needed) {
-                  { p.pruned(needed, 1) } -> std::same_as<std::optional<Pruned>>;
+  if constexpr (requires {
+                  { &P::pruned } -> std::convertible_to<std::optional<Pruned> (P::*)(Needed, std::size_t) const>;
                 })
-    r.pruned = [](const void* op, const SmallVector<bool, 8>& needed, std::size_t operands) {
+    r.pruned = [](const void* op, Needed needed, std::size_t operands) {
       return erase::as<P>(op).pruned(needed, operands);
     };
-  if constexpr (requires(const P& p, const Tensor& x) {
-                  { p.simpler(x) } -> std::same_as<Tensors>;
+  if constexpr (requires {
+                  { &P::simpler } -> std::convertible_to<Tensors (P::*)(std::span<const Tensor>) const>;
                 })
-    r.simpler = [](const void* op, std::span<const Tensor> operands) { return erase::as<P>(op).simpler(operands[0]); };
+    r.simpler = [](const void* op, std::span<const Tensor> operands) { return erase::as<P>(op).simpler(operands); };
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
   if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;

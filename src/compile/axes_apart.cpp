@@ -8,7 +8,6 @@
 #include <set>
 
 #include "primitive/interpreter.h"
-#include "program/structure.h"
 #include "ricci/error.h"
 #include "tensor/at.h"
 

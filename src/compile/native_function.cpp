@@ -27,7 +27,6 @@
 #include "primitive/eager.h"
 #include "program/programs_run.h"
 #include "program/running.h"
-#include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/parallel.h"

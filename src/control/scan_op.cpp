@@ -12,7 +12,6 @@
 #include "ops/axes.h"
 #include "program/programs_run.h"
 #include "program/pruning.h"
-#include "program/structure.h"
 #include "ricci/control.h"
 
 namespace ricci::runs {

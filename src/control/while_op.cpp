@@ -16,7 +16,6 @@
 #include "program/programs_run.h"
 #include "program/pruning.h"
 #include "program/roles.h"
-#include "program/structure.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
 

@@ -7,7 +7,6 @@
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "program/element_writer.h"
-#include "program/structure.h"
 
 namespace ricci {
 namespace {
@@ -111,7 +110,7 @@ struct ArgExtreme {
   Type type(const Type& x) const { return place_type(x, axis); }
   void eval(Outputs out, Inputs in) const { kernels::argreduce(greatest, out[0], in[0], static_cast<int>(axis)); }
   Scalar element(ElementWriter& y) const { return best_along(y, axis, greatest).place; }
-  Tensors simpler(const Tensor& x) const { return {first_best(x, axis, greatest)}; }
+  Tensors simpler(std::span<const Tensor> x) const { return {first_best(x[0], axis, greatest)}; }
   ArgExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<ArgExtreme>> samples() {
     return {{{0}, {real_sample({3})}},
@@ -162,7 +161,8 @@ struct FirstExtreme {
     const Best best = best_along(y, axis, greatest);
     return y.result() == 0 ? best.element : best.place;
   }
-  Tensors simpler(const Tensor& x) const {
+  Tensors simpler(std::span<const Tensor> operands) const {
+    const Tensor& x = operands[0];
     const Tensor place = first_best(x, axis, greatest);
     return {squeeze(gather(x, axis, unsqueeze(place, axis)), axis), place};
   }

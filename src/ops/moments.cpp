@@ -7,7 +7,6 @@
 #include "ops/edge.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "program/structure.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -44,7 +43,8 @@ struct Moments {
     const Tensor of_mean = spread(r.cotangents[1] / size_along(axes, type.shape), axes, type.shape);
     return {total.defined() ? total + of_mean : of_mean};
   }
-  Tensors simpler(const Tensor& x) const {
+  Tensors simpler(std::span<const Tensor> operands) const {
+    const Tensor& x = operands[0];
     const Tensor v = to(x, computed_dtype(x.dtype())), mean = mean_of(v);
     const Tensor off_mean = v - beside(mean, axes, type_of(x).rank());
     return {to(sum_along(square(off_mean), axes) * (slope(type_of(x)) * 0.5), x.dtype()), to(mean, x.dtype())};

@@ -6,7 +6,6 @@
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/sums.h"
-#include "program/structure.h"
 
 namespace ricci {
 namespace {
@@ -46,7 +45,8 @@ struct Normalize {
     const Tensor of_scale = neg(y * (r.cotangents[1] * square(scale) / count(type_of(y))));
     return {total.defined() ? total + of_scale : of_scale};
   }
-  Tensors simpler(const Tensor& x) const {
+  Tensors simpler(std::span<const Tensor> operands) const {
+    const Tensor& x = operands[0];
     const Axes reduced = reduced_axes(type_of(x));
     const Tensor v = to(x, computed_dtype(x.dtype())), centred = v - mean(v, reduced, true);
     const Tensor scale = 1 / sqrt(mean(square(centred), reduced, true) + eps);

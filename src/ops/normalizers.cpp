@@ -6,7 +6,6 @@
 #include "ops/exponential_sums.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "program/structure.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -49,7 +48,8 @@ struct LogSumExp {
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * weights(r.inputs[0], r.outputs[0])};
   }
-  Tensors simpler(const Tensor& x) const {
+  Tensors simpler(std::span<const Tensor> operands) const {
+    const Tensor& x = operands[0];
     const Tensor v = to(x, computed_dtype(x.dtype())), most = amax(v, axes, true);
     const Tensor taken = where(isinf(most), 0, most), total = log(sum(exp(v - taken), axes, true)) + taken;
     return {reshape(to(total, x.dtype()), without_axes(type_of(x), axes, x.dtype()).shape)};
@@ -125,7 +125,8 @@ struct Softmax {
   void eval(Outputs out, Inputs in) const { kernels::softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const { return {derivative(f.outputs[0], f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
-  Tensors simpler(const Tensor& x) const {
+  Tensors simpler(std::span<const Tensor> operands) const {
+    const Tensor& x = operands[0];
     const Tensor e = exp(below_greatest(x, axis));
     return {to(e / sum(e, {axis}, true), x.dtype())};
   }
@@ -152,7 +153,8 @@ struct LogSoftmax {
   void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const { return {without_mean(exp(f.outputs[0]), f.tangents[0], axis)}; }
   Tensors vjp(const Reverse& r) const { return {without_sum(exp(r.outputs[0]), r.cotangents[0], axis)}; }
-  Tensors simpler(const Tensor& x) const {
+  Tensors simpler(std::span<const Tensor> operands) const {
+    const Tensor& x = operands[0];
     const Tensor rest = below_greatest(x, axis);
     return {to(rest - log(sum(exp(rest), {axis}, true)), x.dtype())};
   }

@@ -2,6 +2,7 @@
 // a member `ProgramsRun programs_run() const`. Knows no operation by name.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -90,7 +91,9 @@ std::optional<How> run_as(const Equation& e) {
 /// The turns with their number, for operands of these types.
 inline std::optional<Turns> turns_of(const Rules& rules, const void* parameters, const Types& operands) {
   std::optional<Turns> turns = run_as<Turns>(rules, parameters);
-  if (turns && !turns->most_turns) turns->most_turns = operands[turns->state].shape[0];
+  if (!turns || turns->most_turns) return turns;
+  assert(turns->rows > 0);
+  turns->most_turns = operands[turns->state].shape[0];
   return turns;
 }
 inline std::optional<Turns> turns_of(const Equation& e, const Types& operands) {

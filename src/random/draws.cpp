@@ -121,7 +121,7 @@ struct Bits {
 
 /// Each element follows from its number, and not from the others.
 template <class Numbers>
-concept HasElements = requires(const Numbers& numbers) { numbers.elements_of_block(); };
+concept DrawnByElement = requires(const Numbers& numbers) { numbers.elements_of_block(); };
 
 // ── the primitives that draw it ──
 
@@ -250,7 +250,7 @@ struct DrawnByKey {
                    sources[static_cast<std::size_t>(i)], 0);
   }
   Scalar element(ElementWriter& y) const
-    requires HasElements<Numbers>
+    requires DrawnByElement<Numbers>
   {
     const int leading = y.type(0).rank() - 1;
     std::vector<Coordinate> key;
@@ -266,7 +266,7 @@ struct DrawnByKey {
   }
   DrawnByKey lifted() const { return *this; }
   Structure structure() const
-    requires HasElements<Numbers>
+    requires DrawnByElement<Numbers>
   {
     return Blocks{numbers.elements_of_block(), [](const void* op, const Shape& shape) {
                     return own(DrawnByKey{erase::as<DrawnByKey>(op).numbers, shape});
@@ -390,7 +390,7 @@ struct DrawnAt {
   }
   bool draws() const { return true; }
   Scalar element(ElementWriter& y) const
-    requires HasElements<Numbers>
+    requires DrawnByElement<Numbers>
   {
     std::int64_t first = 0, of_lane = 0;
     const bool are_all = which.starts.size() == 1 && which.starts[0] == 0;

@@ -21,7 +21,7 @@ namespace ricci::sparse {
 namespace {
 
 using SharedNumbers = std::shared_ptr<const std::vector<std::int32_t>>;
-constexpr std::int32_t no_column = -1;
+constexpr std::int32_t no_number = -1;
 SharedNumbers shared(std::vector<std::int32_t> numbers) {
   return std::make_shared<const std::vector<std::int32_t>>(std::move(numbers));
 }
@@ -185,11 +185,11 @@ class Propagation {
   /// one element goes to several.
   template <class From>
   std::optional<Term> list_moved(const Term& of, const Type& type, const From& from) const {
-    std::vector<std::int32_t> to(at(numel(type)), no_column);
+    std::vector<std::int32_t> to(at(numel(type)), no_number);
     for (std::int64_t i = 0; i < numel(type_); ++i) {
       const std::int64_t element = from(i);
-      if (element == no_column) continue;
-      if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != no_column) return std::nullopt;
+      if (element == no_number) continue;
+      if (std::exchange(to[at(element)], static_cast<std::int32_t>(i)) != no_number) return std::nullopt;
     }
     return listed(of, type, shared(std::move(to)));
   }
@@ -199,7 +199,7 @@ class Propagation {
     Term term = of;
     if (of.rows) {
       std::vector<std::int32_t> rows;
-      for (const std::int32_t row : *of.rows) rows.push_back(row == no_column ? no_column : (*to)[at(row)]);
+      for (const std::int32_t row : *of.rows) rows.push_back(row == no_number ? no_number : (*to)[at(row)]);
       term.rows = shared(std::move(rows));
     } else {
       term.rows = to;
@@ -213,7 +213,7 @@ class Propagation {
     const auto named = at_named_places(places, operands());
     if (!named || !named->all_are_known()) return std::nullopt;
     const Propagated &table = *x_[0], &values = *x_[1];
-    std::vector<std::int32_t> to(at(numel(values.type)), no_column);
+    std::vector<std::int32_t> to(at(numel(values.type)), no_number);
     for (std::size_t i = 0; i < named->table.size(); ++i)
       to[at(named->others[i])] = static_cast<std::int32_t>(named->table[i]);
     const SharedNumbers places_of = shared(std::move(to));
@@ -267,7 +267,7 @@ class Propagation {
         if (term.rows || as_lists_)
           list = list_moved(term, x_[i]->type, [&](std::int64_t element) {
             const auto [k, from] = sources[at(element)];
-            return k == static_cast<int>(i) ? from : no_column;
+            return k == static_cast<int>(i) ? from : no_number;
           });
         if (list) convert(terms.emplace_back(std::move(*list)));
         else if (term.rows) return std::nullopt;
@@ -279,7 +279,7 @@ class Propagation {
       std::vector<std::int32_t> columns;
       columns.reserve(sources.size());
       for (const auto [k, element] : sources)
-        columns.push_back(k < 0 || t >= of[at(k)].size() ? no_column : (*of[at(k)][t]->columns)[at(element)]);
+        columns.push_back(k < 0 || t >= of[at(k)].size() ? no_number : (*of[at(k)][t]->columns)[at(element)]);
       Term& term = terms.emplace_back(Term{.columns = shared(std::move(columns))});
       bool is_number = true;
       for (const auto& own : of) {
@@ -602,7 +602,7 @@ std::vector<Entry> entries_of(const Term& term, const Sparsity& sparsity) {
   for (std::int64_t e = 0; e < std::ssize(*term.columns); ++e) {
     const std::int64_t i = term.rows ? (*term.rows)[at(e)] : e;
     const std::int32_t column = (*term.columns)[at(e)];
-    if (i == no_column || column == no_column) continue;
+    if (i == no_number || column == no_number) continue;
     const auto row = sparsity.row(i);
     const auto found = std::ranges::lower_bound(row, column);
     if (found != row.end() && *found == column)
@@ -630,7 +630,7 @@ struct Piece {
 std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vector<Entry>>>& terms, std::int64_t step,
                              const Sparsity& sparsity) {
   std::vector<Piece> pieces;
-  std::vector<std::int64_t> owner(at(sparsity.nnz()), no_column);
+  std::vector<std::int64_t> owner(at(sparsity.nnz()), no_number);
   for (const auto& [term, entries] : terms) {
     const bool is_whole = std::ssize(*term->columns) == sparsity.rows();
     const std::int64_t own = is_whole ? step : 1;
@@ -640,7 +640,7 @@ std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vecto
       for (const Entry& entry : entries)
         if (entry.element % own == first) of_piece.push_back({entry.element / own, entry.place});
       if (of_piece.empty()) continue;
-      if (const std::int64_t other = owner[at(of_piece[0].place)]; other != no_column) {
+      if (const std::int64_t other = owner[at(of_piece[0].place)]; other != no_number) {
         const Piece& before = pieces[at(other)];
         if (before.entries == of_piece && before.further.empty() &&
             before.term->columns->size() / at(before.step) == term->columns->size() / at(own)) {
@@ -650,7 +650,7 @@ std::vector<Piece> pieces_of(const std::vector<std::pair<const Term*, std::vecto
         }
       }
       for (const Entry& entry : of_piece) {
-        const bool is_free = owner[at(entry.place)] == no_column;
+        const bool is_free = owner[at(entry.place)] == no_number;
         (is_free ? piece.entries : piece.further).push_back(entry);
         if (is_free) owner[at(entry.place)] = std::ssize(pieces);
       }

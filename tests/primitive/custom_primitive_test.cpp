@@ -129,6 +129,38 @@ struct Dice {
   rc::Tensors call(std::span<const Tensor>) const { return {rc::rand({2}) * static_cast<double>(sides)}; }
 };
 
+/// Its members have the names of rules that only the library's operations have.
+struct Cube {
+  using kind = rc::Custom;
+  using elements = std::vector<double>;
+  static constexpr const char* name = "cube";
+  template <class T>
+  auto element(const T& x) const {
+    return x * x * x;
+  }
+  template <class T>
+  auto roles(const T& x) const {
+    return x.size();
+  }
+  template <class T>
+  auto pruned(const T& x, const T& y) const {
+    return x * y;
+  }
+  Tensor simpler(const Tensor& x) const { return x; }
+  const char* structure() const { return name; }
+  rc::Tensors call(std::span<const Tensor> inputs) const { return {element(inputs[0])}; }
+};
+
+TEST(TransparentPrimitive, MayHaveMembersOfAnyName) {
+  const rc::Rules& rules = rc::rules_of<Cube>;
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(rules.written));
+  EXPECT_FALSE(rules.structure || rules.roles || rules.pruned || rules.simpler);
+  const auto f = [](const Tensor& x) { return rc::apply(Cube{}, x); };
+  const Tensor x = rc::tensor(2.0, rc::float64);
+  expect_close(f(x), x * x * x);
+  expect_close(rc::grad(f)(x), 3 * x * x);
+}
+
 TEST(TransparentPrimitive, WithoutOperandsDrawsInEveryFormWhatTheFunctionDraws) {
   const auto f = [](const Tensor& x) { return x * rc::apply(Dice{}, std::span<const Tensor>())[0]; };
   using Function = std::function<Tensor(const Tensor&)>;
