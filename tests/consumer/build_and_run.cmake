@@ -1,6 +1,6 @@
 # Builds the project beside this file in BUILD against the Ricci in PREFIX, with COMPILER in C++ STANDARD at the level
-# OPTIMISATION, and runs its programs; if EXAMPLES is given, the compiler reads the examples there. Where there is no such
-# compiler, it says so and does nothing.
+# OPTIMISATION, and runs its programs; if EXAMPLES is given, the compiler reads the examples there. Where there is no
+# such compiler, it says so and does nothing.
 find_program(compiler NAMES ${COMPILER} NO_CACHE)
 if(NOT compiler)
   message("${COMPILER} is not installed on this machine")
