@@ -395,7 +395,7 @@ bool CallRun::records() const { return !state_->recording || state_->function->o
 void CallRun::enter(const tree::Walk& copies) {
   const State& s = *state_;
   Making& making = *s.making;
-  making.symbols = std::make_shared<SymbolTable>();
+  making.symbols = std::make_shared<SymbolTable>(this_thread.symbols);
   ArgumentTypes inputs(copies.leaves);
   std::size_t next = 0;
   std::optional<Size> examples;  // their number, the same in all arguments
@@ -412,6 +412,7 @@ void CallRun::enter(const tree::Walk& copies) {
         size = making.symbols->add_input(seen.hint());
       } else {
         making.symbols->skip_input();
+        size = size.host();
       }
     }
   making.recorder.emplace("compile", Records::program, entry_of("compile", s.function->where), making.symbols);

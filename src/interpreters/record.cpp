@@ -64,17 +64,9 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   return static_cast<const Recorded&>(*inside).variable;
 }
 
-/// A size that the recording around leaves open is a number here, which that recording holds to.
-Type RecordInterpreter::type_here(const Type& captured) const {
-  if (!body->symbols || !symbols_around) return captured;
-  const SymbolScope around(symbols_around);
-  Type here = captured;
-  for (Size& size : here.shape) size = size.host();
-  return here;
-}
-
 const ValueRef& RecordInterpreter::captured(const void* key, const ValueRef& value, const Tensor& tensor) {
-  const Type type = type_here(value->type);
+  Type type = value->type;
+  for (Size& size : type.shape) size = here(size);
   const Variable v = new_variable(type);
   body->captures.push_back({v, tensor});
   return (writing_->captured[key] = {new_node<Recorded>(level, type, v), value}).inside;
@@ -367,10 +359,18 @@ SmallVector<ExamplesOfCall, 2> examples_of_call(Level level) {
   return examples;
 }
 
-/// A program among them may be one that runs at the sizes of a call: those are written into it.
+/// Sizes are those of the recording's own table. A program among the parameters may be one that runs at the sizes of a
+/// call: those are written into it.
 OwnedParameters parameters_to_write(Op op) {
-  if (op.rules->kind != Kind::custom) return {op.rules->parameters, op.parameters};
-  return with_each_program(op, resolved);
+  struct Here final : ParameterVisitor {
+    Here() : ParameterVisitor(Mode::edits) {}
+    void size(Size& size) override { size = here(size); }
+  } edits;
+  const bool is_custom = op.rules->kind == Kind::custom;
+  OwnedParameters parameters = is_custom ? with_each_program(op, resolved) : OwnedParameters();
+  const void* const from = is_custom ? parameters.get() : op.parameters;
+  if (has_symbols({op.rules, from})) return {op.rules->parameters, from, edits};
+  return is_custom ? parameters : OwnedParameters(op.rules->parameters, from);
 }
 
 }  // namespace
@@ -397,13 +397,13 @@ Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   Equation equation{.rules = op.rules, .parameters = parameters_to_write(op), .inputs = {}, .outputs = {}};
   for (const ValueRef& v : inputs) equation.inputs.push_back(variable_of(v));
   Values results;
-  for (const Type& type : types_of(op, types)) {
+  for (const Type& type : types_of(equation.op(), types)) {
     bytes_of(type);  // what cannot be computed is refused where it is recorded
     const Variable v = new_variable(type);
     equation.outputs.push_back(v);
     results.push_back(new_node<Recorded>(level, type, v));
   }
-  equation.has_symbols = has_symbols(op);
+  equation.has_symbols = has_symbols(equation.op());
   if (sees_everything()) equation.origin = origins_.now(may_fail(*op.rules), examples_of_call(level));
   body->equations.push_back(std::move(equation));
   return results;

@@ -107,8 +107,6 @@ class RecordInterpreter final : public Interpreter {
 
   /// What is recorded will stand where derivatives of the inputs are taken.
   bool is_differentiated = false;
-  /// The table of which sizes of captured tensors are symbols, where the recording has a table of its own. Or null.
-  SymbolTable* symbols_around = nullptr;
 
   /// The first axes of the variable hold the examples of these levels of vmap, outermost first.
   void note_vmaps(Variable variable, const SmallVector<Level, 2>& levels);
@@ -120,7 +118,6 @@ class RecordInterpreter final : public Interpreter {
   }
 
  private:
-  Type type_here(const Type& captured) const;
   struct Captured {
     ValueRef inside;
     ValueRef held;  ///< so that nothing else gets its address while the recording knows it by that

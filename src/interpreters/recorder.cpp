@@ -12,7 +12,6 @@ ArgumentTypes::ArgumentTypes(std::span<Tensor* const> arguments) {
 
 Recorder::Recorder(const char* name, Records what, const Entry& entry, std::shared_ptr<SymbolTable> symbols)
     : name_(name), record_(std::make_unique<RecordInterpreter>(what, entry)) {
-  record_->symbols_around = this_thread.symbols;
   body().symbols = std::move(symbols);
   if (body().symbols) scope_ = std::make_unique<SymbolScope>(body().symbols.get());
 }
@@ -34,6 +33,7 @@ void Recorder::show(std::span<Tensor* const> arguments, const ArgumentTypes& lik
 
 Program Recorder::end() {
   record_->close();
+  if (body().symbols) body().symbols->forget_around();
   Program program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body()))));
   scope_.reset();
   record_.reset();

@@ -283,8 +283,7 @@ Size RunsEquation::size_of(Size size) const {
   for (const RunsEquation* run = this; run && size.is_symbol(); run = run->outer) {
     const auto [table, inputs] = run->sizes;
     if (!table) continue;
-    const bool knows = static_cast<std::size_t>(size.symbol_index()) < table->symbols();
-    return knows ? table->evaluate(size, inputs) : size;
+    return table->has(size) ? table->evaluate(size, inputs) : size;
   }
   return size;
 }

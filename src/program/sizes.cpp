@@ -12,7 +12,7 @@ CallSizes::CallSizes(std::shared_ptr<const SymbolTable> table, std::vector<Size>
 
 Size CallSizes::of(Size size) const {
   if (!size.is_symbol()) return size;
-  std::atomic<std::int64_t>& known = known_[static_cast<std::size_t>(size.symbol_index())];
+  std::atomic<std::int64_t>& known = known_[SymbolTable::number(size)];
   if (const std::int64_t raw = known.load(std::memory_order_relaxed); raw != unknown) return Size::from_raw(raw);
   const Size found = table_->evaluate(size, inputs_);
   known.store(found.raw(), std::memory_order_relaxed);

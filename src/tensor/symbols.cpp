@@ -55,6 +55,10 @@ const char* to_string(Guard::Relation relation) {
   return words[static_cast<std::size_t>(relation)];
 }
 
+SymbolTable& SymbolTable::owner(Size symbol) {
+  return around_ && depth_of(symbol) != depth_ ? around_->owner(symbol) : *this;
+}
+
 Size SymbolTable::add_input(std::int64_t hint) {
   const auto unknown = static_cast<int>(unknowns_.size());
   unknowns_.push_back({.input = inputs_++, .numerator = {}, .denominator = {}, .hint = hint});
@@ -84,10 +88,10 @@ std::optional<std::int64_t> SymbolTable::plain_number(const Polynomial& polynomi
 
 Size SymbolTable::size_of(const Polynomial& polynomial) {
   if (const auto number = plain_number(polynomial)) return *number;
-  if (const auto known = index_.find(polynomial); known != index_.end()) return Size::symbol(known->second);
+  if (const auto known = index_.find(polynomial); known != index_.end()) return symbol(known->second);
   // In this order, since either may run out of memory: no symbol is without its expression.
   expressions_.push_back(polynomial);
-  return Size::symbol(index_.try_emplace(polynomial, std::ssize(expressions_) - 1).first->second);
+  return symbol(index_.try_emplace(polynomial, std::ssize(expressions_) - 1).first->second);
 }
 
 SymbolTable::Polynomial SymbolTable::sum(Polynomial a, const Polynomial& b, std::int64_t factor) {
@@ -406,6 +410,7 @@ const Guard* SymbolTable::broken(std::span<const Size> inputs) const {
 
 SymbolTable SymbolTable::seen_at(std::span<const std::int64_t> inputs) const {
   SymbolTable table = *this;
+  table.forget_around();
   const auto hint_of = [&](int i) { return Size(table.unknowns_[static_cast<std::size_t>(i)].hint); };
   for (Unknown& u : table.unknowns_)  // a quotient stands behind the unknowns in it
     if (u.input >= 0) u.hint = inputs[static_cast<std::size_t>(u.input)];
@@ -507,10 +512,16 @@ std::string SymbolTable::print(Size size) const { return print(polynomial_of(siz
 
 bool inside_symbol_scope() { return this_thread.symbols != nullptr; }
 
-std::int64_t fixed(Size symbol, const std::string& remedy) { return table().fix(symbol, remedy); }
+std::int64_t fixed(Size symbol, const std::string& remedy) { return table().owner(symbol).fix(symbol, remedy); }
+
+Size here(Size size) {
+  if (!size.is_symbol() || !this_thread.symbols) return size;
+  SymbolTable& owner = this_thread.symbols->owner(size);
+  return &owner == this_thread.symbols ? size : Size(owner.fix(size));
+}
 
 Size smaller(Size a, Size b) {
-  if (any_symbol(a, b)) return table().smaller(a, b);
+  if (any_symbol(a, b)) return table().smaller(here(a), here(b));
   return a.raw() < b.raw() ? a : b;
 }
 
@@ -520,22 +531,22 @@ std::optional<Size> symbol_named(std::int64_t number) {
 
 std::string symbol_text(Size size) {
   if (!size.is_symbol()) return std::to_string(size.raw());
-  return this_thread.symbols ? this_thread.symbols->print(size) : "?";
+  return this_thread.symbols ? this_thread.symbols->owner(size).print(size) : "?";
 }
 
 std::string hint_text(Size size) {
   if (!size.is_symbol()) return std::to_string(size.raw());
   if (!this_thread.symbols) return "?";
-  return this_thread.symbols->is_text() ? this_thread.symbols->print(size) : std::to_string(size.hint());
+  return this_thread.symbols->is_text() ? symbol_text(size) : std::to_string(size.hint());
 }
 
-std::int64_t Size::guarded_value() const { return table().fix(*this); }
-std::int64_t Size::symbol_hint() const { return table().hint(*this); }
+std::int64_t Size::guarded_value() const { return fixed(*this, {}); }
+std::int64_t Size::symbol_hint() const { return table().owner(*this).hint(*this); }
 
 namespace symbols {
-Size combine(char op, Size a, Size b) { return table().combine(op, a, b); }
-bool equal(Size a, Size b) { return table().equal(a, b); }
-bool less(Size a, Size b) { return table().less(a, b); }
+Size combine(char op, Size a, Size b) { return table().combine(op, here(a), here(b)); }
+bool equal(Size a, Size b) { return table().equal(here(a), here(b)); }
+bool less(Size a, Size b) { return table().less(here(a), here(b)); }
 }  // namespace symbols
 
 }  // namespace ricci

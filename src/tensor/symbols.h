@@ -41,6 +41,11 @@ extern std::function<std::string()> (*origin_of_guards)();
 /// expressions are rewritten, so that equal ones print alike.
 class SymbolTable {
  public:
+  SymbolTable() = default;
+  /// Of a recording that begins inside the one with that table, or in none: null. Its symbols are numbers here (`here`).
+  explicit SymbolTable(SymbolTable* around) : around_(around), depth_(around ? around->depth_ + 1 : 0) {}
+  /// The recording has ended: it has no symbols of the table around it.
+  void forget_around() { around_ = nullptr; }
   /// The size of an input, `hint` in this recording: the next unknown.
   Size add_input(std::int64_t hint);
   /// The next size of the inputs is no unknown, but one that can be said in others.
@@ -74,8 +79,15 @@ class SymbolTable {
   /// The number of the unknown that the size is: an input's size that no guard has said in others. Equal sizes have one
   /// number. None of other sizes: `2*s0`, 3.
   std::optional<int> unknown_of(Size size) const;
-  /// How many symbols there are: their indices begin at 0.
+  /// How many symbols there are, and the number of one of them, from 0.
   std::size_t symbols() const { return expressions_.size(); }
+  static std::size_t number(Size symbol) {
+    return static_cast<std::size_t>(symbol.symbol_index() & (symbols_of_a_table - 1));
+  }
+  /// Whether the symbol may be one of this table: tables of equal depth have symbols of equal numbers.
+  bool has(Size symbol) const { return depth_of(symbol) == depth_ && number(symbol) < symbols(); }
+  /// The table that the symbol belongs to: this one, or one around it.
+  SymbolTable& owner(Size symbol);
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
   bool is_text() const { return is_text_; }
@@ -104,8 +116,12 @@ class SymbolTable {
   };
   using Sizes = std::vector<std::optional<Size>>;  // by unknown
 
-  /// Requires: the size is a symbol.
-  const Polynomial& expression(Size size) const { return expressions_[static_cast<std::size_t>(size.symbol_index())]; }
+  static constexpr std::int64_t symbols_of_a_table = std::int64_t{1} << 40;
+  static std::int64_t depth_of(Size symbol) { return symbol.symbol_index() / symbols_of_a_table; }
+  Size symbol(std::int64_t number) const { return Size::symbol(depth_ * symbols_of_a_table + number); }
+
+  /// Requires: the size is a symbol of this table.
+  const Polynomial& expression(Size size) const { return expressions_[number(size)]; }
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
   std::optional<Polynomial> known_quotient(const Polynomial& dividend, const Polynomial& divisor) const;
@@ -133,6 +149,8 @@ class SymbolTable {
   static bool says_nothing(Guard::Relation relation, const Polynomial& difference);
   static bool divides(const Polynomial& divisor, const Polynomial& dividend, Polynomial& quotient);
 
+  SymbolTable* around_ = nullptr;
+  std::int64_t depth_ = 0;  // so many tables were around it: symbols say it, so that none is taken for another table's
   int inputs_ = 0;
   std::vector<Unknown> unknowns_;
   std::vector<Polynomial> expressions_;  // by symbol index
@@ -151,6 +169,8 @@ inline SymbolTable* or_those_here(const std::shared_ptr<SymbolTable>& symbols) {
 /// Whether a table is installed on this thread: elsewhere there are no symbols.
 bool inside_symbol_scope();
 
+/// The size in the installed table: a symbol of a table around it is the number that it has there, under a guard there.
+Size here(Size size);
 /// As in the installed table, where one is a symbol.
 Size smaller(Size a, Size b);
 /// The hint of a symbol of the installed table, as `fix`.

@@ -174,6 +174,37 @@ TEST(CompiledFunction, MayCaptureATensorWhoseSizeTheOuterOneLeavesOpen) {
   }
 }
 
+// A size of what the inner function captures is one of the outer function's.
+TEST(CompiledFunction, MayUseASizeThatTheOuterOneLeavesOpen) {
+  using Function = std::function<Tensor(const Tensor&, const Tensor&)>;
+  const std::vector<Function> insides = {
+      [](const Tensor& v, const Tensor& x) { return x.sum() * v.size(0) + v.slice(0, 1, {}).sum(); },
+      [](const Tensor& v, const Tensor& x) { return x.unsqueeze(1).expand({x.shape()[0], v.shape()[0]}) * v; },
+      [](const Tensor& v, const Tensor& x) { return rc::cat({x, rc::ones(rc::Shape(v.shape()[0] + 1))}); },
+      [](const Tensor& v, const Tensor& x) { return x.shape()[0] < v.shape()[0] ? x.sum() * v : x * v.sum(); },
+      [](const Tensor& v, const Tensor& x) {
+        const auto inside = [=](const Tensor& y) { return rc::cat({v, x, y}) * v.shape()[0]; };
+        return rc::compile(inside)(x * 2);
+      },
+      [](const Tensor& v, const Tensor& x) {
+        const auto step = [=](const Tensor&, const Tensor& s) {
+          return s + rc::ones(rc::Shape(v.shape()[0])).sum() * v.slice(0, 0, 2).sum();
+        };
+        return rc::fori_loop(0, 3, step, x.sum());
+      }};
+  for (std::size_t i = 0; i < insides.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto f = [&](const Tensor& v, const Tensor& w) {
+      return rc::compile([&](const Tensor& x) { return insides[i](v, x); })(w);
+    };
+    const auto fast = rc::compile(f);
+    for (const auto& [n, m] : {std::pair{20, 20}, {25, 33}, {5, 3}, {3, 20}, {20, 3}, {25, 33}}) {
+      const Tensor v = rc::arange(n).to(rc::float64), w = rc::arange(m).to(rc::float64) / 7;
+      expect_close(fast(v, w), f(v, w));
+    }
+  }
+}
+
 // The outer function relies on what the inner one decided by its sizes, also where it is the first to call it.
 TEST(CompiledFunction, RecordsWhatACompiledFunctionInsideDecidedBySizes) {
   const std::vector<std::function<Tensor(const Tensor&)>> functions = {
