@@ -87,7 +87,7 @@ class LaneKernel {
   const Code* make_code() const;
 
   LanePlan plan_;
-  std::vector<double> nanoseconds_;  // of a lane, by stage
+  std::vector<double> nanoseconds_;            // of a lane, by stage
   double nanoseconds_once_, scattered_bytes_;  // scattered: of a lane
   std::size_t work_;
   // No std::once_flag: it reads thread-locals of libstdc++, for which a host that loads the library late has no place.

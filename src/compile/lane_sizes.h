@@ -17,8 +17,8 @@ namespace ricci::compiled {
 struct NotExpandable {
   enum class Because : std::uint8_t {
     it_cannot,
-    too_long,       ///< for one kernel: parts of it may be short enough
-    no_work_left,   ///< the kernels before took what a plan may have
+    too_long,      ///< for one kernel: parts of it may be short enough
+    no_work_left,  ///< the kernels before took what a plan may have
   };
   std::string why;
   Because because = Because::it_cannot;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compile/blocks.h"
+#include "compile/contractions.h"
 #include "compile/costs.h"
 #include "compile/function_steps.h"
 #include "compile/generator.h"
@@ -311,9 +312,7 @@ bool is_small(const ProgramBody& body) {
 }
 
 /// Whether it, or what stands in it, may throw for some values.
-bool may_throw(const Equation& e) {
-  return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom;
-}
+bool may_throw(const Equation& e) { return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom; }
 
 /// `program`: in a call, if its sizes are open.
 std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turns) {
@@ -408,15 +407,17 @@ std::shared_ptr<const NativeFunctions::Plan> NativeFunctions::plan_of(const std:
 
 namespace {
 
-/// The program with nests, or with other kernels for these sizes: what reads and writes less. None where that is
-/// `planned`. Nests that hardly read and write more than arguments and results leave nothing to look for. What stands
-/// beside nests has no kernels: a loop there would run equation by equation.
+/// The program with sums of products computed factor by factor, with nests, or with other kernels for these sizes: what
+/// reads and writes less. None where that is `planned`. Nests that hardly read and write more than arguments and
+/// results leave nothing to look for. What stands beside nests has no kernels: a loop there would run equation by
+/// equation.
 std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
                                   const Program& planned, bool has_turns) {
   constexpr double much = 2 << 20, saves = 0.7, hardly_more = 1.2;
   constexpr double bytes_of_call = 2600;  // that are read or written while a nest calls a kernel: 65 ns on a Zen 4
   const auto bytes = [&](const Program& program) { return bytes_moved(program.in_call(sizes)); };
   const double before = bytes(planned);
+  if (auto contracted = with_contractions(resolved(whole.in_call(sizes)), before)) return contracted;
   std::optional<Program> nests;
   if (before >= much && !has_turns) nests = with_nests_at(sizes, whole, before / bytes_of_call);
   if (nests && bytes(*nests) > saves * before) nests.reset();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compile/apart.h"
 #include "compile/costs.h"
 #include "compile/levels.h"
 #include "compile/nest.h"
@@ -47,7 +48,7 @@ struct NestStep {
     std::deque<kernels::RowMajorCopy> copies;
     for (Strided& x : inputs)
       if (!kernels::is_contiguous(x)) x = copies.emplace_back(x).view();
-    if (!steps.nest->run(inputs, {out.begin(), out.end()})) run_apart(out, inputs);
+    if (!steps.nest->run(inputs, {out.begin(), out.end()})) run_apart(steps.apart, out, inputs);
   }
   /// Elementary functions are taken apart.
   double flops() const {
@@ -60,18 +61,6 @@ struct NestStep {
     return KernelRun{[](const void* op, const Types&) { return std::optional(erase::as<NestStep>(op).flops()); }};
   }
   BatchedOutputs batch(const Batch&) const { throw TransformError("a program with nests runs outside transforms"); }
-
- private:
-  void run_apart(Outputs out, const std::vector<Strided>& in) const {
-    std::vector<Tensor> inputs;
-    for (const Strided& x : in) {
-      const Type type{x.dtype, Shape(x.shape, x.shape + x.rank)};
-      inputs.push_back(wrap(make_lent(type, x.data, [](void*, void*) {}, nullptr)));
-    }
-    const std::vector<Tensor> results = steps.apart(inputs);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
-  }
 };
 
 constexpr std::int64_t few_elements = 64;  // a value of fewer is made by an equation
@@ -215,26 +204,10 @@ class Nests {
   /// What gives `outputs` without the nest. Its inputs are the nest's, and behind them those that only equations read:
   /// of `cat({a, b})` cut to the part that is b, a nest reads b alone.
   ProgramBody equation_by_equation(std::span<const Variable> outputs, std::span<const Variable> inputs) const {
-    ProgramBody apart;
-    apart.types = body_.types, apart.constants = body_.constants;
-    apart.inputs.assign(inputs.begin(), inputs.end()), apart.outputs.assign(outputs.begin(), outputs.end());
-    std::vector<bool> is_needed(body_.types.size()), is_given(body_.types.size());
-    for (const Variable v : outputs) is_needed[at(v)] = true;
-    for (const Variable v : inputs) is_given[at(v)] = true;
-    for (const Constant& constant : body_.constants) is_given[at(constant.variable)] = true;
-    for (std::size_t i = body_.equations.size(); i-- > 0;) {
-      const Equation& e = body_.equations[i];
+    return equations_between(body_, inputs, outputs, [&](const Equation& e) {
       const Variable y = e.outputs[0];
-      const bool is_result = std::ranges::find(outputs, y) != outputs.end();
-      if (!is_needed[at(y)] || (!is_result && by_variable_[at(y)] < 0)) continue;
-      apart.equations.push_back(e);
-      is_given[at(y)] = true;
-      for (const Variable v : e.inputs) is_needed[at(v)] = true;
-    }
-    std::ranges::reverse(apart.equations);
-    for (std::size_t v = 0; v < is_needed.size(); ++v)
-      if (is_needed[v] && !is_given[v]) apart.inputs.push_back(static_cast<Variable>(v));
-    return apart;
+      return by_variable_[at(y)] >= 0 || std::ranges::find(outputs, y) != outputs.end();
+    });
   }
 
   const ProgramBody& body_;

@@ -6,6 +6,8 @@
 #include <ostream>
 #include <vector>
 
+#include "compile/contractions.h"
+#include "compile/costs.h"
 #include "compile/later_plan.h"
 #include "compile/plan_check.h"
 #include "compile/switches.h"
@@ -105,7 +107,8 @@ std::shared_ptr<const ProgramPlan> plan_without_code(const Program& program, std
 std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program, const std::shared_ptr<const CallSizes>& call,
                                                   Effort effort, const std::atomic<bool>* is_dropped = nullptr) {
   const std::shared_ptr<const SymbolTable> table = call ? call->shared_table() : nullptr;
-  const Program planned = in_lanes(program, expand_options(table, effort));
+  const Program in_kernels = in_lanes(program, expand_options(table, effort));
+  const Program planned = call ? in_kernels : with_contractions(program, bytes_moved(in_kernels)).value_or(in_kernels);
   const Program own = &planned.body() == &program.body() ? copy_of(planned) : planned;
   ProgramPlan plan{.program = own,
                    .table = table,

@@ -42,7 +42,7 @@ extern std::function<std::string()> (*origin_of_guards)();
 class SymbolTable {
  public:
   SymbolTable() = default;
-  /// Of a recording that begins inside the one with that table, or in none: null. Its symbols are numbers here (`here`).
+  /// Of a recording that begins inside the one with that table; null: in none. Its symbols are numbers here (`here`).
   explicit SymbolTable(SymbolTable* around) : around_(around), depth_(around ? around->depth_ + 1 : 0) {}
   /// The recording has ended: it has no symbols of the table around it.
   void forget_around() { around_ = nullptr; }

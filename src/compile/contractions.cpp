@@ -1,0 +1,674 @@
+// Terms of sums, and the order in which their factors are multiplied and added up.
+#include "compile/contractions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/apart.h"
+#include "compile/costs.h"
+#include "compile/lane_steps.h"
+#include "compile/switches.h"
+#include "interpreters/recorder.h"
+#include "kernels/elementwise.h"
+#include "kernels/strided.h"
+#include "primitive/interpreter.h"
+#include "program/element_sources.h"
+#include "program/structure.h"
+#include "ricci/ops.h"
+#include "ricci/primitive/formula.h"
+#include "tensor/at.h"
+
+namespace ricci::compiled {
+namespace {
+
+using scalar::Word;
+
+/// A part of an index. An axis of 6 that is two axes of 2 and 3 in another value has two digits.
+using Digit = int;
+using Digits = std::vector<Digit>;  // outermost first
+
+/// Digits by number. One that turns out to be several, or to be another one, stands for these from then on.
+class DigitTable {
+ public:
+  Digit add(std::int64_t size) {
+    sizes_.push_back(size), stands_for_.emplace_back();
+    return static_cast<Digit>(sizes_.size() - 1);
+  }
+  std::int64_t size(Digit d) const { return sizes_[at(d)]; }
+  std::int64_t positions(const Digits& digits) const {
+    std::int64_t all = 1;
+    for (const Digit d : digits) all *= size(d);
+    return all;
+  }
+  /// The digits that these stand for by now.
+  Digits now(const Digits& digits) const {
+    Digits all;
+    for (const Digit d : digits) {
+      if (stands_for_[at(d)].empty()) {
+        all.push_back(d);
+      } else {
+        const Digits parts = now(stands_for_[at(d)]);
+        all.insert(all.end(), parts.begin(), parts.end());
+      }
+    }
+    return all;
+  }
+  /// Two digits, the inner one of that size.
+  void split(Digit d, std::int64_t inner) {
+    const Digit outer_part = add(size(d) / inner), inner_part = add(inner);
+    stands_for_[at(d)] = {outer_part, inner_part};
+  }
+  /// Makes two axes of one length have the same digits. False where neither is cut as the other one.
+  bool join(const Digits& one, const Digits& other) {
+    for (std::size_t k = 0;; ++k) {
+      const Digits a = now(one), b = now(other);
+      if (k == a.size() || k == b.size()) return a.size() == b.size();
+      if (a[k] == b[k]) continue;
+      const std::int64_t of_a = size(a[k]), of_b = size(b[k]);
+      if (of_a == of_b) stands_for_[at(a[k])] = {b[k]};
+      else if (of_a % of_b == 0) split(a[k], of_a / of_b), --k;
+      else if (of_b % of_a == 0) split(b[k], of_b / of_a), --k;
+      else return false;
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> sizes_;
+  std::vector<Digits> stands_for_;  // none: itself
+};
+
+using AxisDigits = std::vector<Digits>;  // by axis; none of an axis of one element
+
+/// A value of the program, read at an index.
+struct Factor {
+  Variable value;
+  AxisDigits axes;
+  bool divides = false;
+};
+
+/// A value as a product.
+struct Term {
+  std::vector<Factor> factors;
+  AxisDigits axes;               // of the value
+  std::int64_t most_spared = 0;  // elements of the largest product that needs no memory
+};
+
+/// What adds up terms.
+struct Sum {
+  Term term;
+  AxisDigits added;  // the axes that are added up
+  Formula finish;    // of the total and the number of elements; none: the total is the result
+};
+
+bool is_real_floating(const Type& type) { return type.dtype == DType::float32 || type.dtype == DType::float64; }
+
+/// Says values of a program as products.
+class Terms {
+ public:
+  explicit Terms(const ProgramBody& body) : body_(body), made_by_(body.types.size(), -1) {
+    for (std::size_t i = 0; i < body.equations.size(); ++i)
+      for (const Variable v : body.equations[i].outputs) made_by_[at(v)] = static_cast<std::ptrdiff_t>(i);
+  }
+
+  /// None where the equation adds nothing up, or does so where digits do not fit.
+  std::optional<Sum> sum(const Equation& e) {
+    if (e.outputs.size() != 1 || !is_real_floating(type(e.outputs[0]))) return std::nullopt;
+    std::optional<Sum> sum = structure_as<ProductAxes>(e.op()) ? product_of_matrices(e) : reduction(e);
+    if (!sum) return std::nullopt;
+    for (Factor& f : sum->term.factors) resolve(f.axes);
+    resolve(sum->term.axes), resolve(sum->added);
+    return sum;
+  }
+  const DigitTable& digits() const { return digits_; }
+
+ private:
+  static constexpr std::size_t most_factors = 8;
+  const Type& type(Variable v) const { return body_.types[at(v)]; }
+  std::int64_t elements(Variable v) const { return type(v).shape.numel().raw(); }
+  void resolve(AxisDigits& axes) const {
+    for (Digits& axis : axes) axis = digits_.now(axis);
+  }
+
+  Digits new_axis(Size size) { return size.raw() == 1 ? Digits() : Digits{digits_.add(size.raw())}; }
+  Term as_it_is(Variable v) {
+    Term term;
+    for (const Size size : type(v).shape) term.axes.push_back(new_axis(size));
+    term.factors.push_back({v, term.axes});
+    return term;
+  }
+
+  /// With at most so many factors.
+  Term term(Variable v, std::size_t most) {
+    const std::ptrdiff_t i = made_by_[at(v)];
+    if (i < 0 || most < 2 || !is_real_floating(type(v)) || elements(v) == 0) return as_it_is(v);
+    std::optional<Term> said = said_by(body_.equations[at(i)], most);
+    return said ? std::move(*said) : as_it_is(v);
+  }
+  std::optional<Term> said_by(const Equation& e, std::size_t most) {
+    if (e.outputs.size() != 1 || e.rules->effect != Effect::no_effect) return std::nullopt;
+    if (e.rules->is_view()) return shown(e, term(e.inputs[0], most));
+    const auto axes = structure_as<ProductAxes>(e.op());
+    if (axes && axes->is_outer) return outer_product(e, most);
+    if (e.rules->kind != Kind::elementwise || !e.rules->formula()) return std::nullopt;
+    const Formula formula = e.rules->formula()(e.parameters.get());
+    return product(e.outputs[0], formula, e.inputs, most);
+  }
+
+  bool has_dtype_of(Variable operand, Variable result) const {
+    return type(operand).dtype == type(result).dtype || (type(operand).weak && type(operand).shape.empty());
+  }
+
+  /// Of a formula that is one multiplication or division.
+  std::optional<Term> product(Variable y, const Formula& formula, std::span<const Variable> operands,
+                              std::size_t most) {
+    const Formula::Step& last = formula.steps[at(formula.result)];
+    if (last.kind != Formula::Kind::word || (last.word != Word::multiply && last.word != Word::divide))
+      return std::nullopt;
+    const Formula::Step &of_a = formula.steps[at(last.from[0])], &of_b = formula.steps[at(last.from[1])];
+    if (of_a.kind != Formula::Kind::input || of_b.kind != Formula::Kind::input) return std::nullopt;
+    const Variable a = operands[at(of_a.from[0])], b = operands[at(of_b.from[0])];
+    if (!has_dtype_of(a, y) || !has_dtype_of(b, y)) return std::nullopt;
+    Term left = term(a, most - 1), right;
+    if (last.word == Word::divide) {
+      right = as_it_is(b);
+      right.factors[0].divides = true;
+    } else if (a == b && 2 * left.factors.size() <= most) {
+      right = left;
+    } else {
+      right = term(b, most - left.factors.size());
+    }
+    std::optional<AxisDigits> axes = spread(left.axes, right.axes);
+    if (!axes) return std::nullopt;
+    return joined(y, std::move(left), std::move(right), std::move(*axes));
+  }
+  std::optional<Term> outer_product(const Equation& e, std::size_t most) {
+    Term left = term(e.inputs[0], most - 1), right = term(e.inputs[1], most - left.factors.size());
+    const Digits rows = left.axes.back(), columns = right.axes.back();
+    left.axes.pop_back(), right.axes.pop_back();
+    std::optional<AxisDigits> axes = spread(left.axes, right.axes);
+    if (!axes) return std::nullopt;
+    axes->push_back(rows), axes->push_back(columns);
+    return joined(e.outputs[0], std::move(left), std::move(right), std::move(*axes));
+  }
+  Term joined(Variable y, Term left, Term right, AxisDigits axes) const {
+    left.factors.insert(left.factors.end(), std::make_move_iterator(right.factors.begin()),
+                        std::make_move_iterator(right.factors.end()));
+    left.axes = std::move(axes);
+    left.most_spared = std::max({left.most_spared, right.most_spared, elements(y)});
+    return left;
+  }
+  /// The axes of two values that broadcast against each other.
+  std::optional<AxisDigits> spread(const AxisDigits& a, const AxisDigits& b) {
+    AxisDigits all = a.size() > b.size() ? a : b;
+    const AxisDigits& fewer = a.size() > b.size() ? b : a;
+    const std::size_t in_front = all.size() - fewer.size();
+    for (std::size_t k = 0; k < fewer.size(); ++k) {
+      Digits& axis = all[in_front + k];
+      if (axis.empty()) axis = fewer[k];
+      else if (!fewer[k].empty() && !digits_.join(axis, fewer[k])) return std::nullopt;
+    }
+    return all;
+  }
+
+  /// The view of a value that is a product. None where it shows a part, or an element twice along axes of its own.
+  std::optional<Term> shown(const Equation& e, Term term) {
+    Type layout{DType::int8, type(e.inputs[0]).shape};
+    Strides strides = contiguous_strides(layout.shape);
+    const auto first = std::make_unique<std::byte[]>(1);  // an address to count from
+    void* data = first.get();
+    if (!e.rules->alias(e.parameters.get(), layout, strides, data) || data != first.get()) return std::nullopt;
+    AxisDigits axes(layout.shape.size());
+    std::vector<Digit> used;
+    for (std::size_t k = layout.shape.size(); k-- > 0;) {
+      if (layout.shape[k].raw() == 1) continue;
+      if (strides[k] == 0) {
+        axes[k] = new_axis(layout.shape[k]);
+        continue;
+      }
+      std::int64_t left = layout.shape[k].raw(), stride = strides[k];
+      while (left > 1) {
+        const Digit d = digit_with(term.axes, stride, left);
+        if (d < 0) return std::nullopt;
+        axes[k].insert(axes[k].begin(), d), used.push_back(d);
+        left /= digits_.size(d), stride *= digits_.size(d);
+      }
+    }
+    Digits all;
+    for (const Digits& axis : term.axes) all.insert(all.end(), axis.begin(), axis.end());
+    all = digits_.now(all);
+    std::ranges::sort(all), std::ranges::sort(used);
+    if (all != used) return std::nullopt;
+    term.axes = std::move(axes);
+    return term;
+  }
+  /// The digit of a value that lies row by row whose neighbours are so far apart, or a part of it that divides `most`;
+  /// -1: there is none.
+  Digit digit_with(const AxisDigits& axes, std::int64_t stride, std::int64_t most) {
+    std::int64_t now = 1;
+    for (std::size_t axis = axes.size(); axis-- > 0;) {
+      const Digits digits = digits_.now(axes[axis]);
+      for (std::size_t k = digits.size(); k-- > 0; now *= digits_.size(digits[k])) {
+        if (now != stride) continue;
+        const std::int64_t size = digits_.size(digits[k]);
+        if (most % size == 0) return digits[k];
+        if (size % most != 0) return -1;
+        digits_.split(digits[k], most);
+        return digits_.now({digits[k]}).back();
+      }
+    }
+    return -1;
+  }
+
+  std::optional<Sum> product_of_matrices(const Equation& e) {
+    const ProductAxes axes = *structure_as<ProductAxes>(e.op());
+    if (axes.is_outer) return std::nullopt;
+    Term left = term(e.inputs[0], most_factors - 1), right = term(e.inputs[1], most_factors - left.factors.size());
+    const auto taken = [](AxisDigits& from, std::size_t from_behind) {
+      const auto place = from.end() - static_cast<std::ptrdiff_t>(from_behind);
+      Digits axis = *place;
+      from.erase(place);
+      return axis;
+    };
+    const Digits columns = taken(left.axes, 1), rows = taken(right.axes, axes.right == 2 ? 2 : 1);
+    const Digits of_left = axes.left == 2 ? taken(left.axes, 1) : Digits(),
+                 of_right = axes.right == 2 ? taken(right.axes, 1) : Digits();
+    std::optional<AxisDigits> all = spread(left.axes, right.axes);
+    if (!all || !digits_.join(columns, rows)) return std::nullopt;
+    if (axes.left == 2) all->push_back(of_left);
+    if (axes.right == 2) all->push_back(of_right);
+    Term both = joined(e.outputs[0], std::move(left), std::move(right), std::move(*all));
+    return Sum{.term = std::move(both), .added = {columns}, .finish = {}};
+  }
+
+  /// A sum, a mean, a sum of squares or an inner product.
+  std::optional<Sum> reduction(const Equation& e) {
+    if (!e.rules->accumulation() || e.rules->effect != Effect::no_effect) return std::nullopt;
+    const Accumulation a = e.rules->accumulation()(e.parameters.get());
+    const Formula::Step& join = a.join.steps[at(a.join.result)];
+    if (join.kind != Formula::Kind::word || join.word != Word::add || a.join.steps.size() != 3 || a.start != 0)
+      return std::nullopt;
+    Types operands;
+    for (const Variable v : e.inputs) {
+      if (type(v).dtype != type(e.outputs[0]).dtype || !(type(v).shape == type(e.inputs[0]).shape)) return std::nullopt;
+      operands.push_back(type(v));
+    }
+    const auto reduced = reduced_axes(e.op(), operands, type(e.outputs[0]).rank());
+    if (!reduced || elements(e.inputs[0]) == 0) return std::nullopt;
+    const bool is_sum = a.term.steps[at(a.term.result)].kind == Formula::Kind::input;
+    std::optional<Term> said =
+        is_sum ? term(e.inputs[0], most_factors) : product(e.inputs[0], a.term, e.inputs, most_factors);
+    if (!said) return std::nullopt;
+    Sum sum{.term = std::move(*said), .added = {}, .finish = a.finish};
+    for (std::size_t k = reduced->size(); k-- > 0;) {
+      if (!(*reduced)[k]) continue;
+      const auto place = sum.term.axes.begin() + static_cast<std::ptrdiff_t>(k);
+      sum.added.push_back(*place);
+      sum.term.axes.erase(place);
+    }
+    return sum;
+  }
+
+  const ProgramBody& body_;
+  std::vector<std::ptrdiff_t> made_by_;  // by variable: its equation; -1: none
+  DigitTable digits_;
+};
+
+/// A tensor with an axis for each digit.
+struct Item {
+  Tensor value;
+  Digits axes;
+};
+
+bool has(const Digits& digits, Digit d) { return std::ranges::find(digits, d) != digits.end(); }
+bool has_all(const Digits& digits, const Digits& others) {
+  return std::ranges::all_of(others, [&](Digit d) { return has(digits, d); });
+}
+
+/// Multiplies and adds up the factors of one sum.
+class Contraction {
+ public:
+  Contraction(const DigitTable& digits, std::vector<Item> items, Digits kept)
+      : digits_(digits), items_(std::move(items)), kept_(std::move(kept)) {}
+
+  /// Whether sums of some factors were multiplied by others.
+  bool multiplies_sums() const { return multiplies_sums_; }
+  /// One axis for each digit that is kept.
+  Tensor result() {
+    multiply_alike();
+    for (;;) {
+      while (add_up_what_one_has_alone()) multiply_alike();
+      if (items_.size() == 1) break;
+      if (!multiply_into_larger()) multiply_two();
+    }
+    return laid_out(items_[0], kept_, true);
+  }
+
+ private:
+  Shape shape_of(const Digits& digits) const {
+    Shape shape;
+    for (const Digit d : digits) shape.push_back(digits_.size(d));
+    return shape;
+  }
+  /// The item with axes in that order; those that it does not have repeat it, or have one element.
+  Tensor laid_out(const Item& item, const Digits& order, bool repeats) const {
+    std::vector<std::int64_t> axes;
+    Shape with_ones, whole;
+    for (const Digit d : order) {
+      const auto place = std::ranges::find(item.axes, d);
+      if (place != item.axes.end()) axes.push_back(place - item.axes.begin());
+      with_ones.push_back(place != item.axes.end() ? digits_.size(d) : 1);
+      whole.push_back(digits_.size(d));
+    }
+    Tensor value = item.value;
+    if (!std::ranges::is_sorted(axes)) value = permute(value, axes);
+    if (axes.size() < order.size()) value = reshape(value, with_ones);
+    return repeats && !(with_ones == whole) ? expand(value, whole) : value;
+  }
+
+  /// Factors with the same digits: the square of one, or a product element by element.
+  void multiply_alike() {
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      for (std::size_t k = items_.size(); k-- > i + 1;)
+        if (items_[i].axes.size() == items_[k].axes.size() && has_all(items_[i].axes, items_[k].axes)) multiply(k, i);
+  }
+  /// Item `from` goes into item `into`, which has all of its digits.
+  void multiply(std::size_t from, std::size_t into) {
+    Item& item = items_[into];
+    item.value = item.value * laid_out(items_[from], item.axes, false);
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(from));
+  }
+
+  /// Whether the digit is kept, or read by an item besides these.
+  bool is_needed(Digit d, std::size_t i, std::size_t k) const {
+    if (has(kept_, d)) return true;
+    for (std::size_t other = 0; other < items_.size(); ++other)
+      if (other != i && other != k && has(items_[other].axes, d)) return true;
+    return false;
+  }
+  bool add_up_what_one_has_alone() {
+    bool is_changed = false;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      Item& item = items_[i];
+      std::vector<std::int64_t> axes;
+      Digits left;
+      for (std::size_t k = 0; k < item.axes.size(); ++k)
+        if (is_needed(item.axes[k], i, i)) left.push_back(item.axes[k]);
+        else axes.push_back(static_cast<std::int64_t>(k));
+      if (axes.empty()) continue;
+      item.value = sum(item.value, axes);
+      multiplies_sums_ |= items_.size() > 1;
+      item.axes = std::move(left);
+      is_changed = true;
+    }
+    return is_changed;
+  }
+  /// An item whose digits are among those of another one, the smallest of these.
+  bool multiply_into_larger() {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      std::size_t into = i;
+      for (std::size_t k = 0; k < items_.size(); ++k)
+        if (k != i && has_all(items_[k].axes, items_[i].axes) &&
+            (into == i || digits_.positions(items_[k].axes) < digits_.positions(items_[into].axes)))
+          into = k;
+      if (into == i) continue;
+      multiply(i, into);
+      return true;
+    }
+    return false;
+  }
+  /// The two whose product is smallest.
+  void multiply_two() {
+    std::size_t first = 0, second = 1;
+    std::int64_t least = INT64_MAX;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      for (std::size_t k = i + 1; k < items_.size(); ++k) {
+        const std::int64_t now = digits_.positions(axes_of_product(i, k));
+        if (now < least) least = now, first = i, second = k;
+      }
+    const Item product = product_of(first, second);
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(second));
+    items_[first] = product;
+  }
+  Digits axes_of_product(std::size_t i, std::size_t k) const {
+    const AxisDigits parts = parts_of_product(i, k);
+    Digits all;
+    for (const Digits* part : {&parts[0], &parts[1], &parts[2]}) all.insert(all.end(), part->begin(), part->end());
+    return all;
+  }
+  /// Digits of both that are needed; of the first alone; of the second alone; those that the product adds up.
+  AxisDigits parts_of_product(std::size_t i, std::size_t k) const {
+    AxisDigits parts(4);
+    for (const Digit d : items_[i].axes) {
+      const bool is_in_both = has(items_[k].axes, d);
+      parts[is_in_both ? (is_needed(d, i, k) ? 0U : 3U) : 1U].push_back(d);
+    }
+    for (const Digit d : items_[k].axes)
+      if (!has(items_[i].axes, d)) parts[2].push_back(d);
+    return parts;
+  }
+  Item product_of(std::size_t i, std::size_t k) const {
+    const AxisDigits parts = parts_of_product(i, k);
+    const auto &batch = parts[0], &rows = parts[1], &columns = parts[2], &added = parts[3];
+    const Digits axes = axes_of_product(i, k);
+    if (added.empty()) return {laid_out(items_[i], axes, false) * laid_out(items_[k], axes, false), axes};
+    const auto as_matrices = [&](const Item& item, const Digits& first, const Digits& last) {
+      Digits order = batch;
+      order.insert(order.end(), first.begin(), first.end());
+      order.insert(order.end(), last.begin(), last.end());
+      Shape shape = shape_of(batch);
+      shape.push_back(digits_.positions(first)), shape.push_back(digits_.positions(last));
+      const Tensor value = laid_out(item, order, false);
+      return first.size() == 1 && last.size() == 1 ? value : reshape(value, shape);
+    };
+    const Tensor product = matmul(as_matrices(items_[i], rows, added), as_matrices(items_[k], added, columns));
+    return {rows.size() == 1 && columns.size() == 1 ? product : reshape(product, shape_of(axes)), axes};
+  }
+
+  const DigitTable& digits_;
+  std::vector<Item> items_;
+  const Digits kept_;
+  bool multiplies_sums_ = false;
+};
+
+/// The first operand, or, where one of its elements is not finite, what the equations give that it stands for: of
+/// factors that are infinite or 0, a product of sums is infinite where the sum of products is nan. One divided by a
+/// factor may be infinite where the quotient is not.
+struct OrAsWritten {
+  using kind = Explicit;
+  static constexpr const char* name = "or_as_written";
+  static constexpr bool locally_constant = true;  // no rule derives from it
+  struct Apart {
+    Program equations;
+    void print_parameter(std::string& out) const { out += std::to_string(equations.equations()); }
+    void walk_parameter(ParameterVisitor& visitor) { visitor.program(equations); }
+    bool operator==(const Apart& other) const { return &equations.body() == &other.equations.body(); }
+  } apart;
+
+  Type type(const Types& in) const { return in[0]; }
+  void eval(Outputs out, Inputs in) const {
+    kernels::copy(out[0], in[0]);
+    if (!all_finite(out[0])) run_apart(apart.equations, out, in.subspan(1));
+  }
+  BatchedOutputs batch(const Batch&) const { throw TransformError("a plan runs outside transforms"); }
+
+ private:
+  static bool all_finite(const Strided& x) {
+    const auto are_finite = [&]<class T>(T) {
+      const auto* const first = static_cast<const T*>(x.data);
+      return std::all_of(first, first + kernels::element_count(x), [](T e) { return std::isfinite(e); });
+    };
+    return x.dtype == DType::float32 ? are_finite(0.0F) : are_finite(0.0);
+  }
+};
+
+Digits all_of(const AxisDigits& axes) {
+  Digits all;
+  for (const Digits& axis : axes) all.insert(all.end(), axis.begin(), axis.end());
+  return all;
+}
+
+/// Whether the sum is a product of sums, as that of (a_i b_j)^2 is: its factors may be so large or small that their
+/// squares have no number, though those of the products have one.
+bool is_product_of_sums(const Sum& sum) {
+  const Digits added = all_of(sum.added);
+  std::vector<Digits> apart;  // by factor, those alike once
+  for (const Factor& f : sum.term.factors) {
+    Digits digits = all_of(f.axes);
+    std::ranges::sort(digits);
+    if (std::ranges::find(apart, digits) == apart.end()) apart.push_back(std::move(digits));
+  }
+  const auto sums = std::ranges::count_if(
+      apart, [&](const Digits& digits) { return std::ranges::any_of(added, [&](Digit d) { return has(digits, d); }); });
+  return sums > 1 && std::ranges::all_of(added, [&](Digit d) {
+           return std::ranges::count_if(apart, [&](const Digits& digits) { return has(digits, d); }) == 1;
+         });
+}
+
+/// The total, or the total divided by the number of elements: none where the reduction ends otherwise.
+std::optional<Tensor> finished(const Formula& finish, const Tensor& total, std::int64_t elements) {
+  if (finish.steps.empty()) return total;
+  const Formula::Step& last = finish.steps[at(finish.result)];
+  const auto is_input = [&](int step, int input) {
+    const Formula::Step& s = finish.steps[at(step)];
+    return s.kind == Formula::Kind::input && s.from[0] == input;
+  };
+  if (is_input(finish.result, 0)) return total;
+  const bool divides = last.kind == Formula::Kind::word && last.word == Word::divide;
+  if (!divides || !is_input(last.from[0], 0) || !is_input(last.from[1], 1)) return std::nullopt;
+  return total / static_cast<double>(elements);
+}
+
+/// The equations that stand for one that adds up terms.
+class Replacement {
+ public:
+  Replacement(const Sum& sum, const DigitTable& digits, const ProgramBody& body, const Equation& original)
+      : sum_(sum), digits_(digits), body_(body), original_(original) {}
+
+  /// Behind those of `to`, whose variables are those of `body`. False if the reduction ends otherwise than sums and
+  /// means do.
+  bool add_to(ProgramBody& to) const {
+    const AtLevel outside(nullptr);
+    Recorder recorder("compile", Records::program);
+    const Variable y = original_.outputs[0];
+    const Type& type = body_.types[at(y)];
+    Contraction contraction(digits_, items(recorder), all_of(sum_.term.axes));
+    const Tensor total = contraction.result();
+    const auto result = finished(sum_.finish, total, digits_.positions(all_of(sum_.added)));
+    if (!result) return false;
+    recorder.output(reshape(ricci::to(*result, type.dtype), type.shape));
+    const Variable sum = splice(recorder.end().body(), to);
+    const bool divides = std::ranges::any_of(sum_.term.factors, &Factor::divides);
+    if (contraction.multiplies_sums() || divides) to.equations.push_back(or_as_written(sum));
+    else to.equations.back().outputs[0] = y;
+    return true;
+  }
+
+ private:
+  std::vector<Item> items(const Recorder& recorder) const {
+    const bool in_double = body_.types[at(original_.outputs[0])].dtype == DType::float32 && is_product_of_sums(sum_);
+    std::vector<Item> items;
+    for (const Factor& f : sum_.term.factors) {
+      const Digits axes = all_of(f.axes);
+      Shape shape;
+      for (const Digit d : axes) shape.push_back(digits_.size(d));
+      Tensor value = recorder.input(body_.types[at(f.value)]);
+      if (!(body_.types[at(f.value)].shape == shape)) value = reshape(value, shape);
+      if (in_double) value = ricci::to(value, DType::float64);
+      items.push_back({f.divides ? 1.0 / value : value, axes});
+    }
+    return items;
+  }
+
+  /// Gives the variable of the result.
+  Variable splice(const ProgramBody& from, ProgramBody& to) const {
+    std::vector<Variable> number(from.types.size(), -1);
+    for (std::size_t k = 0; k < from.inputs.size(); ++k) number[at(from.inputs[k])] = sum_.term.factors[k].value;
+    const auto number_of = [&](Variable v) {
+      if (number[at(v)] < 0) {
+        number[at(v)] = static_cast<Variable>(to.types.size());
+        to.types.push_back(from.types[at(v)]);
+      }
+      return number[at(v)];
+    };
+    for (const Constant& c : from.constants) to.constants.push_back({number_of(c.variable), c.value});
+    for (Equation e : from.equations) {
+      for (Variable& v : e.inputs) v = number_of(v);
+      for (Variable& v : e.outputs) v = number_of(v);
+      e.origin = original_.origin;
+      to.equations.push_back(std::move(e));
+    }
+    return number_of(from.outputs[0]);
+  }
+
+  Equation or_as_written(Variable sum) const {
+    SmallVector<Variable, 3> factors;
+    for (const Factor& f : sum_.term.factors)
+      if (std::ranges::find(factors, f.value) == factors.end()) factors.push_back(f.value);
+    auto apart = std::make_unique<ProgramBody>(equations_between(
+        body_, {factors.data(), factors.size()}, {original_.outputs.data(), 1}, [](const Equation&) { return true; }));
+    Equation e{.rules = &rules_of<OrAsWritten>,
+               .parameters = {},
+               .inputs = {sum},
+               .outputs = original_.outputs,
+               .origin = original_.origin};
+    for (const Variable v : apart->inputs) e.inputs.push_back(v);
+    e.parameters = own(OrAsWritten{{Program(Shared<const ProgramBody>(apart.release()))}});
+    return e;
+  }
+
+  const Sum& sum_;
+  const DigitTable& digits_;
+  const ProgramBody& body_;
+  const Equation& original_;
+};
+
+/// Whether a product is spared that is much larger than what is read and written instead.
+bool is_worth_it(const Sum& sum, const DigitTable& digits) {
+  constexpr std::int64_t fewest = 1 << 14, times_larger = 4;
+  std::int64_t largest = digits.positions(all_of(sum.term.axes));
+  for (const Factor& f : sum.term.factors) largest = std::max(largest, digits.positions(all_of(f.axes)));
+  return sum.term.most_spared >= std::max(fewest, times_larger * largest);
+}
+
+/// Whether each digit that is added up is one of a factor. If it were not, the sum would be so many times as large.
+bool reads_all(const Sum& sum) {
+  return std::ranges::all_of(all_of(sum.added), [&](Digit d) {
+    return std::ranges::any_of(sum.term.factors, [&](const Factor& f) { return has(all_of(f.axes), d); });
+  });
+}
+
+}  // namespace
+
+std::optional<Program> contracted(const Program& program) {
+  const ProgramBody& body = program.body();
+  auto contracted = std::make_unique<ProgramBody>(body);
+  contracted->equations.clear();
+  bool is_changed = false;
+  Terms terms(body);
+  for (const Equation& e : body.equations) {
+    const std::optional<Sum> sum = terms.sum(e);
+    const bool is_it = sum && reads_all(*sum) && is_worth_it(*sum, terms.digits());
+    if (is_it && Replacement(*sum, terms.digits(), body, e).add_to(*contracted)) is_changed = true;
+    else contracted->equations.push_back(e);
+  }
+  if (!is_changed) return std::nullopt;
+  return Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*contracted)))).simplified();
+}
+
+std::optional<Program> with_contractions(const Program& program, double bytes) {
+  constexpr double fewest = 2 << 20, saves = 0.7;
+  constexpr std::size_t most_work = 80'000;  // of kernels, as of those for all sizes
+  if (bytes < fewest || is_listed("RICCI_COMPILE_WITHOUT", "contractions")) return std::nullopt;
+  const std::optional<Program> fewer = contracted(program);
+  if (!fewer) return std::nullopt;
+  Program with_kernels = with_kernels_throughout(*fewer, {.work_left = std::make_shared<std::size_t>(most_work)});
+  return bytes_moved(with_kernels) < saves * bytes ? std::optional(std::move(with_kernels)) : std::nullopt;
+}
+
+}  // namespace ricci::compiled

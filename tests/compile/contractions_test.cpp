@@ -1,0 +1,290 @@
+// Contractions: sums of products that are computed factor by factor.
+#include "compile/contractions.h"
+
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+#include "program/sizes.h"
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// The program of f at the sizes of these inputs.
+rc::Program program_at(const Function& f, const std::vector<Tensor>& inputs) {
+  const rc::Program whole = rc::trace(f)(inputs).simplified();
+  rc::ProgramBody body = whole.body();
+  const auto table = std::exchange(body.symbols, nullptr);
+  const rc::Program program(rc::Shared<const rc::ProgramBody>(new rc::ProgramBody(std::move(body))));
+  if (!table) return program;
+  const std::vector<std::int64_t> hints = table->hints_of_inputs();
+  const auto sizes = std::make_shared<const rc::CallSizes>(table, std::vector<rc::Size>(hints.begin(), hints.end()));
+  return rc::resolved(program.in_call(sizes)).simplified();
+}
+
+/// The most elements of a value that is no view.
+std::int64_t largest_value(const rc::Program& program) {
+  std::int64_t most = 0;
+  for (const rc::Equation& e : program.body().equations)
+    for (const rc::Variable v : e.outputs)
+      if (!e.rules->is_view())
+        most = std::max(most, program.body().types[static_cast<std::size_t>(v)].shape.numel().raw());
+  return most;
+}
+
+/// Whether f is contracted; if so, it gives what it gave before.
+bool is_contracted(const Function& f, const std::vector<Tensor>& inputs, double tolerance) {
+  const rc::Program program = program_at(f, inputs);
+  const std::optional<rc::Program> fewer = rc::compiled::contracted(program);
+  if (!fewer) return false;
+  EXPECT_LE(largest_value(*fewer), largest_value(program));
+  const Tensor expected = program(inputs)[0], found = (*fewer)(inputs)[0];
+  EXPECT_EQ(found.dtype(), expected.dtype());
+  expect_close(found, expected, tolerance);
+  return true;
+}
+
+Tensor squares_of_outer(const std::vector<Tensor>& x) { return rc::outer(x[0], x[1]).square().sum(); }
+
+/// Whether two tensors are infinite, nan, or finite at the same elements.
+void expect_alike_where_not_finite(const Tensor& found, const Tensor& expected) {
+  expect_equal(rc::isnan(found), rc::isnan(expected));
+  expect_equal(rc::isinf(found), rc::isinf(expected));
+}
+
+class Contractions : public testing::Test {
+ protected:
+  void SetUp() override { rc::manual_seed(1); }
+};
+
+TEST_F(Contractions, TheSquaresOfAnOuterProductAreAddedUpWithoutIt) {
+  const auto norms = [](const std::vector<Tensor>& x) {
+    return rc::vmap([](const Tensor& a, const Tensor& b) { return rc::outer(a, b).square().sum(); })(x[0], x[1]);
+  };
+  const auto rows = [](const std::vector<Tensor>& x) {
+    const Tensor all = (x[0].unsqueeze(2) * x[1].unsqueeze(1)).reshape({30, -1});
+    return (all * all).sum(1);
+  };
+  for (const rc::DType dtype : {rc::float32, rc::float64}) {
+    const std::vector<Tensor> inputs = {rc::rand({30, 40}, dtype), rc::rand({30, 50}, dtype)};
+    const double tolerance = dtype == rc::float32 ? 1e-5 : 1e-13;
+    EXPECT_TRUE(is_contracted(norms, inputs, tolerance));
+    EXPECT_TRUE(is_contracted(rows, inputs, tolerance));
+    EXPECT_TRUE(is_contracted(squares_of_outer, {inputs[0][0], rc::rand({1000}, dtype)}, tolerance));
+  }
+}
+
+TEST_F(Contractions, AWeightedSumOfOuterProductsIsOneProductOfMatrices) {
+  const std::vector<Tensor> inputs = {rc::rand({30}, rc::float64), rc::rand({30, 40}, rc::float64),
+                                      rc::rand({30, 50}, rc::float64)};
+  const std::vector<Function> wordings = {
+      [](const auto& x) { return (x[0].reshape({30, 1, 1}) * x[1].unsqueeze(2) * x[2].unsqueeze(1)).sum(0); },
+      [](const auto& x) { return (x[0].reshape({30, 1, 1}) * (x[1].unsqueeze(2) * x[2].unsqueeze(1))).mean(0); },
+      [](const auto& x) { return rc::tensordot(x[0], x[1].unsqueeze(2) * x[2].unsqueeze(1), 1); },
+      [](const auto& x) {
+        const Tensor all = (x[1].unsqueeze(2) * x[2].unsqueeze(1)).permute({2, 1, 0}).reshape({2000, 30});
+        return rc::matmul(all, x[0]).reshape({50, 40});
+      }};
+  for (std::size_t i = 0; i < wordings.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_TRUE(is_contracted(wordings[i], inputs, 1e-13));
+    EXPECT_EQ(largest_value(*rc::compiled::contracted(program_at(wordings[i], inputs))), 2000);
+  }
+}
+
+TEST_F(Contractions, GradientsThatAreClippedTakeNoMemoryForEachExample) {
+  const auto loss = [](const Tensor& w, const Tensor& x, const Tensor& y) {
+    return (rc::tanh(rc::matmul(w, x)) - y).square().sum();
+  };
+  const auto clipped = [&](bool divides) {
+    return [=](const std::vector<Tensor>& in) {
+      const Tensor each = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0, 0}})(in[0], in[1], in[2]);
+      const Tensor norm = each.square().sum({1, 2}).sqrt();
+      const Tensor scale = rc::maximum(norm, rc::ones_like(norm)).reshape({-1, 1, 1});
+      return (divides ? each / scale : each * (1 / scale)).mean(0);
+    };
+  };
+  const std::vector<Tensor> inputs = {rc::randn({20, 40}, rc::float64), rc::randn({64, 40}, rc::float64),
+                                      rc::randn({64, 20}, rc::float64)};
+  for (const bool divides : {false, true}) {
+    EXPECT_TRUE(is_contracted(clipped(divides), inputs, 1e-12));
+    EXPECT_EQ(largest_value(*rc::compiled::contracted(program_at(clipped(divides), inputs))), 64 * 40);
+  }
+}
+
+TEST_F(Contractions, OfQuotientsGiveWhatTheQuotientsGive) {
+  const auto mean = [](const std::vector<Tensor>& x) {
+    return (x[1].unsqueeze(2) * x[2].unsqueeze(1) / x[0].reshape({30, 1, 1})).mean(0);
+  };
+  std::vector<Tensor> inputs = {rc::rand({30}, rc::float64) + 0.1, rc::rand({30, 40}, rc::float64),
+                                rc::rand({30, 50}, rc::float64)};
+  EXPECT_TRUE(is_contracted(mean, inputs, 1e-13));
+  inputs[0][3] = 1e-310;  // one divided by it is infinite
+  inputs[1][3] = 1e-300;
+  EXPECT_TRUE(is_contracted(mean, inputs, 1e-13));
+}
+
+TEST_F(Contractions, AnAxisThatNoFactorHasIsStillAddedUp) {
+  const auto repeated = [](const std::vector<Tensor>& x) {
+    return (x[0].unsqueeze(1) * x[1]).unsqueeze(0).expand({50, 40, 30}).sum({0, 2});
+  };
+  const std::vector<Tensor> inputs = {rc::rand({40}, rc::float64), rc::rand({30}, rc::float64)};
+  const rc::Program program = program_at(repeated, inputs);
+  const rc::Program fewer = rc::compiled::contracted(program).value_or(program);
+  expect_close(fewer(inputs)[0], repeated(inputs), 1e-13);
+}
+
+TEST_F(Contractions, WhatIsNoProductStaysAsItIs) {
+  const std::vector<Tensor> inputs = {rc::rand({200}, rc::float64), rc::rand({300}, rc::float64)};
+  const std::vector<Function> others = {[](const auto& x) { return (x[0].unsqueeze(1) - x[1]).square().sum(); },
+                                        [](const auto& x) { return rc::exp(rc::outer(x[0], x[1])).sum(); },
+                                        [](const auto& x) { return rc::outer(x[0], x[1]).slice(0, 0, 100).sum(); },
+                                        [](const auto& x) { return rc::outer(x[0], x[1]).amax(); },
+                                        [](const auto& x) { return rc::outer(x[0], x[1]).prod(); },
+                                        [](const auto& x) { return rc::outer(x[0], x[0]).diagonal().sum(); }};
+  for (std::size_t i = 0; i < others.size(); ++i) EXPECT_FALSE(is_contracted(others[i], inputs, 0)) << i;
+}
+
+TEST_F(Contractions, WholeNumbersAndHalvesStayAsTheyAre) {
+  for (const rc::DType dtype : {rc::int64, rc::int32, rc::float16, rc::bfloat16, rc::complex64}) {
+    const Tensor a = rc::ones({300}, dtype), b = rc::ones({400}, dtype);
+    EXPECT_FALSE(is_contracted([](const auto& x) { return rc::outer(x[0], x[1]).sum(0); }, {a, b}, 0));
+  }
+}
+
+TEST_F(Contractions, FactorsThatAreLargeAndSmallGiveWhatTheirProductsGive) {
+  for (const double by : {1e25, 1e-25, 1e18}) {
+    const Tensor a = rc::rand({300}) * by, b = rc::rand({400}) * (1 / by);
+    EXPECT_TRUE(is_contracted(squares_of_outer, {a, b}, 1e-5)) << by;
+  }
+  const Tensor a = rc::rand({300}, rc::float64) * 1e200, b = rc::rand({400}, rc::float64) * 1e-200;
+  EXPECT_TRUE(is_contracted(squares_of_outer, {a, b}, 1e-12));
+}
+
+TEST_F(Contractions, SumsOfShiftedDataAreAsExactAsThoseOfProducts) {
+  const auto weighted = [](const std::vector<Tensor>& x) {
+    return (x[0].reshape({30, 1, 1}) * x[1].unsqueeze(2) * x[1].unsqueeze(1)).sum(0);
+  };
+  const Tensor s = rc::rand({30}, rc::float64), x = rc::randn({30, 40}, rc::float64) + 1e4;
+  EXPECT_TRUE(is_contracted(weighted, {s, x}, 1e-13));
+}
+
+TEST_F(Contractions, ElementsThatAreNotFiniteGiveWhatTheirProductsGive) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto sum_of_rows = [](const std::vector<Tensor>& x) { return rc::outer(x[0], x[1]).sum(0); };
+  const auto weighted = [](const std::vector<Tensor>& x) {
+    return (x[0].unsqueeze(1).unsqueeze(2) * x[0].unsqueeze(1) * rc::outer(x[0], x[1]).unsqueeze(1)).sum(0);
+  };
+  const std::vector<Function> functions = {squares_of_outer, sum_of_rows, weighted};
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const double special : {infinity, -infinity, std::nan("")})
+      for (const double other : {1.0, 0.0, -infinity})
+        for (std::size_t i = 0; i < functions.size(); ++i) {
+          SCOPED_TRACE(std::to_string(i) + " " + std::to_string(special) + " " + std::to_string(other));
+          Tensor a = rc::rand({300}, dtype), b = rc::rand({200}, dtype);
+          a[7] = special, b[5] = other;
+          const rc::Program program = program_at(functions[i], {a, b});
+          const auto fewer = rc::compiled::contracted(program);
+          ASSERT_TRUE(fewer);
+          expect_alike_where_not_finite((*fewer)({a, b})[0], program({a, b})[0]);
+        }
+}
+
+/// A sum of a product of some factors, each with some of the axes, in random order, with views between.
+Function random_sum(std::uint32_t seed, std::vector<Tensor>& inputs) {
+  std::mt19937 random(seed);
+  const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const std::size_t axes = 2 + pick(3);
+  std::vector<std::int64_t> sizes;
+  for (std::size_t k = 0; k < axes; ++k) sizes.push_back(std::vector<std::int64_t>{2, 3, 6, 12, 16, 30}[pick(6)]);
+  const auto product = [&] { return std::reduce(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); };
+  while (product() < 20'000) sizes[pick(axes)] *= 2;
+  std::vector<std::vector<std::int64_t>> axes_of_factor;
+  for (std::size_t i = 0, factors = 2 + pick(3); i < factors; ++i) {
+    std::vector<std::int64_t> own;
+    rc::Shape shape;
+    for (std::size_t k = 0; k < axes; ++k)
+      if (pick(2) == 1) own.push_back(static_cast<std::int64_t>(k));
+    std::ranges::shuffle(own, random);
+    for (const std::int64_t k : own) shape.push_back(sizes[static_cast<std::size_t>(k)]);
+    axes_of_factor.push_back(own);
+    inputs.push_back(rc::rand(shape, rc::float64) + 0.1);
+  }
+  const std::uint32_t again = random();
+  return [=](const std::vector<Tensor>& x) {
+    std::mt19937 choices(again);
+    const auto chance = [&](std::uint32_t n) { return choices() % n == 0; };
+    Tensor all;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      std::vector<std::int64_t> order;
+      rc::Shape with_ones;
+      for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const auto place = std::ranges::find(axes_of_factor[i], static_cast<std::int64_t>(k));
+        const bool has_axis = place != axes_of_factor[i].end();
+        if (has_axis) order.push_back(place - axes_of_factor[i].begin());
+        with_ones.push_back(has_axis ? sizes[k] : 1);
+      }
+      Tensor factor = x[i].permute(order).reshape(with_ones);
+      if (chance(4)) factor = factor * factor;
+      if (chance(5)) factor = 1.5 * factor;
+      if (chance(7)) factor = factor / (factor + 1);
+      if (chance(6)) factor = factor.expand(rc::Shape(sizes));
+      all = !all.defined() ? factor : chance(4) ? all / factor : all * factor;
+    }
+    if (chance(3)) all = all.expand(rc::Shape(sizes));
+    if (chance(4)) all = all * all;
+    switch (choices() % 5) {
+      case 0: return all.sum();
+      case 1: return all.mean(static_cast<std::int64_t>(choices() % sizes.size()));
+      case 2: return all.transpose(0, -1).reshape({all.size(-1), -1}).sum(static_cast<std::int64_t>(choices() % 2));
+      case 3: return rc::matmul(rc::ones({3, all.size(0)}, rc::float64), all.reshape({all.size(0), -1}));
+      default: return rc::dot(all.reshape({-1}), all.reshape({-1}));
+    }
+  };
+}
+
+TEST_F(Contractions, OfRandomProductsGiveTheSums) {
+  constexpr std::uint32_t programs = 600;
+  std::uint32_t contracted = 0;
+  for (std::uint32_t seed = 0; seed < programs; ++seed) {
+    SCOPED_TRACE(seed);
+    std::vector<Tensor> inputs;
+    const Function f = random_sum(seed, inputs);
+    contracted += is_contracted(f, inputs, 1e-12);
+  }
+  EXPECT_GT(contracted, programs / 8);
+}
+
+TEST_F(Contractions, StandInPlansOfOpenAndOfKnownSizes) {
+  if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+  const auto norms = [](const Tensor& a, const Tensor& b) {
+    return (a.unsqueeze(2) * b.unsqueeze(1)).square().sum({1, 2});
+  };
+  const auto fast = rc::compile(norms);
+  const Tensor a = rc::rand({60, 100}, rc::float64), b = rc::rand({60, 90}, rc::float64);
+  for (int i = 0; i < 3; ++i) expect_close(fast(a, b), norms(a, b), 1e-13);
+  std::ostringstream plan;
+  plan << fast.plan(a, b);
+  EXPECT_NE(plan.str().find("or_as_written"), std::string::npos) << plan.str();
+  EXPECT_EQ(plan.str().find("100,90"), std::string::npos) << plan.str();
+  const Tensor c = rc::rand({16, 1 << 12}, rc::float64), d = rc::rand({16, 16}, rc::float64);
+  expect_close(fast(c, d), norms(c, d), 1e-13);
+}
+
+}  // namespace
