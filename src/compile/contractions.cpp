@@ -96,7 +96,7 @@ struct Factor {
 struct Term {
   std::vector<Factor> factors;
   AxisDigits axes;               // of the value
-  std::int64_t most_spared = 0;  // elements of the largest product that needs no memory
+  std::int64_t most_spared = 0;  // elements of the largest product that needs no memory; 0: it is no product
 };
 
 /// What adds up terms.
@@ -164,7 +164,8 @@ class Terms {
     return type(operand).dtype == type(result).dtype || (type(operand).weak && type(operand).shape.empty());
   }
 
-  /// Of a formula that is one multiplication or division.
+  /// Of a formula that is one multiplication or division. None where its result is no larger than an operand, and no
+  /// operand is a product: it is a factor.
   std::optional<Term> product(Variable y, const Formula& formula, std::span<const Variable> operands,
                               std::size_t most) {
     const Formula::Step& last = formula.steps[at(formula.result)];
@@ -184,7 +185,8 @@ class Terms {
       right = term(b, most - left.factors.size());
     }
     std::optional<AxisDigits> axes = spread(left.axes, right.axes);
-    if (!axes) return std::nullopt;
+    const bool spares_something = left.most_spared > 0 || right.most_spared > 0;
+    if (!axes || (!spares_something && elements(y) <= std::max(elements(a), elements(b)))) return std::nullopt;
     return joined(y, std::move(left), std::move(right), std::move(*axes));
   }
   std::optional<Term> outer_product(const Equation& e, std::size_t most) {
@@ -571,7 +573,7 @@ class Replacement {
 
  private:
   std::vector<Item> items(const Recorder& recorder) const {
-    const bool in_double = body_.types[at(original_.outputs[0])].dtype == DType::float32 && is_product_of_sums(sum_);
+    const DType dtype = is_product_of_sums(sum_) ? DType::float64 : body_.types[at(original_.outputs[0])].dtype;
     std::vector<Item> items;
     for (const Factor& f : sum_.term.factors) {
       const Digits axes = all_of(f.axes);
@@ -579,7 +581,7 @@ class Replacement {
       for (const Digit d : axes) shape.push_back(digits_.size(d));
       Tensor value = recorder.input(body_.types[at(f.value)]);
       if (!(body_.types[at(f.value)].shape == shape)) value = reshape(value, shape);
-      if (in_double) value = ricci::to(value, DType::float64);
+      if (value.dtype() != dtype) value = ricci::to(value, dtype);
       items.push_back({f.divides ? 1.0 / value : value, axes});
     }
     return items;

@@ -87,6 +87,14 @@ TEST_F(Contractions, TheSquaresOfAnOuterProductAreAddedUpWithoutIt) {
     EXPECT_TRUE(is_contracted(norms, inputs, tolerance));
     EXPECT_TRUE(is_contracted(rows, inputs, tolerance));
     EXPECT_TRUE(is_contracted(squares_of_outer, {inputs[0][0], rc::rand({1000}, dtype)}, tolerance));
+    const auto halved = [](const std::vector<Tensor>& x) { return (rc::outer(x[0], x[1]) * 0.5).square().sum(); };
+    EXPECT_TRUE(is_contracted(halved, {inputs[0][0], rc::rand({1000}, dtype)}, tolerance));
+    const auto mean_of_halves = [](const std::vector<Tensor>& x) {
+      return (0.5 * (x[0].unsqueeze(2) * x[1].unsqueeze(1)) / 3.0).mean(0);
+    };
+    EXPECT_TRUE(is_contracted(mean_of_halves, inputs, tolerance));
+    const rc::Program halves = *rc::compiled::contracted(program_at(mean_of_halves, inputs));
+    for (const rc::Type& type : halves.body().types) EXPECT_TRUE(type.dtype == dtype || type.shape.empty());
   }
 }
 
