@@ -85,10 +85,14 @@ class Nests {
         sums_(sums),
         in_memory_(in_memory),
         most_length_(most_length),
-        by_variable_(body.types.size(), -1) {
+        by_variable_(body.types.size(), -1),
+        readers_(body.types.size()) {
     for (std::size_t i = 0; i < body_.equations.size(); ++i)
       if (said_[i] && !is_in_memory(i))
         by_variable_[at(body_.equations[i].outputs[0])] = static_cast<std::ptrdiff_t>(i);
+    for (const Equation& e : body_.equations)
+      for (const Variable v : e.inputs) ++readers_[at(v)];
+    for (const Variable v : body_.outputs) ++readers_[at(v)];
     give_levels();
     find_results();
   }
@@ -135,13 +139,26 @@ class Nests {
         const bool is_stored = is_in_memory(i) || is_needed(e.outputs[0]);
         if (!is_stored) continue;
         const bool is_small = elements(e.outputs[0]) <= few_elements;
-        if (!e.rules->is_view() && !e.inputs.empty() && !is_small) {
+        if ((!e.rules->is_view() || shows_a_little(e)) && !e.inputs.empty() && !is_small) {
           results_for(level_[i], body_.types[at(e.outputs[0])].shape).stored.push_back(i);
           continue;
         }
       }
       is_kept_[i] = true;
       for (const Variable v : e.inputs) needed[at(v)] = true;
+    }
+  }
+  /// Of a value that is computed for it alone, as the diagonal of a Jacobian.
+  bool shows_a_little(const Equation& view) const {
+    constexpr std::int64_t times_fewer = 4;
+    Variable whole = view.inputs[0];
+    if (times_fewer * elements(view.outputs[0]) > elements(whole)) return false;
+    for (;;) {
+      const std::ptrdiff_t made_by = by_variable_[at(whole)];
+      if (made_by < 0 || readers_[at(whole)] != 1) return false;
+      const Equation& e = body_.equations[at(made_by)];
+      if (!e.rules->is_view()) return true;
+      whole = e.inputs[0];
     }
   }
   NestResults& results_for(int level, const Shape& shape) {
@@ -214,7 +231,8 @@ class Nests {
   const std::vector<bool>&said_, &sums_, &in_memory_;
   const int most_length_;
   SaidBy by_variable_;
-  std::vector<int> level_;  // by equation
+  std::vector<int> readers_;  // by variable
+  std::vector<int> level_;    // by equation
   std::vector<bool> is_kept_;
   std::vector<std::pair<int, NestResults>> nests_;  // by level
   std::vector<Shape> shapes_;                       // of their results

@@ -21,9 +21,9 @@ constexpr int most_depth = 300;  // of equations, each read by the next one: of 
 
 /// A layout as numbers: by axis of the operand, where the view begins and how far each of its own axes goes there.
 struct Layout {
-  std::vector<std::int64_t> begin;                ///< by axis of the operand
+  std::vector<std::int64_t> begin;                 ///< by axis of the operand
   std::vector<std::vector<std::int64_t>> by_axis;  ///< by axis of the operand, then of the view
-  Shape shape;                                    ///< of the view
+  Shape shape;                                     ///< of the view
 };
 
 /// The layout rule is run with one axis of the operand at a time, whose stride is 1, and all others 0. None where the
@@ -69,6 +69,10 @@ bool has_own_axes(const Layout& layout) {
 
 bool has_formula(const Equation& e) { return e.rules->kind == Kind::elementwise && e.rules->formula(); }
 bool has_one_number(const Equation& e) { return e.inputs.empty() && fills(e.op()); }
+bool has_diagonal(const Equation& e) {
+  const auto made = structure_as<Made>(e.op());
+  return made && made->diagonal;
+}
 
 }  // namespace
 
@@ -81,7 +85,7 @@ bool says_elements_at_index(const ProgramBody& body, const Equation& e) {
     return !is_complex(type.dtype) && type.shape.numel().raw() > 0;
   };
   if (!std::ranges::all_of(e.inputs, fits) || !std::ranges::all_of(e.outputs, fits)) return false;
-  if (has_one_number(e)) return true;
+  if (has_one_number(e) || has_diagonal(e)) return true;
   if (has_formula(e)) return rules.formula()(e.parameters.get()).steps.size() <= most_steps_of_formula;
   if (rules.is_view()) return layout_of_view(body, e).has_value();
   if (structure_as<Joined>(e.op())) return true;
@@ -90,8 +94,7 @@ bool says_elements_at_index(const ProgramBody& body, const Equation& e) {
   return part && has_own_axes(*part);
 }
 
-SaidInRegion::SaidInRegion(const ProgramBody& body, const SaidBy& said, const Ranges& ranges,
-                           ScalarGraph& graph)
+SaidInRegion::SaidInRegion(const ProgramBody& body, const SaidBy& said, const Ranges& ranges, ScalarGraph& graph)
     : body_(body), said_(said), ranges_(ranges), graph_(graph), times_said_(body.equations.size()) {}
 
 /// A range of one position is a number.
@@ -141,6 +144,7 @@ Node SaidInRegion::said(std::size_t equation, const Index& at) {
   Node n = no_node;
   try {
     if (has_one_number(e)) n = number(equation);
+    else if (has_diagonal(e)) n = on_diagonal(equation, at);
     else if (has_formula(e)) n = elementwise(equation, at);
     else if (e.rules->is_view()) {
       const std::optional<Layout> layout = layout_of_view(body_, e);
@@ -187,6 +191,21 @@ Node SaidInRegion::number(std::size_t equation) {
   const Strided one{&bits, type(e.outputs[0]).dtype, 0, nullptr, nullptr};
   e.rules->eval(parameters.get(), {&one, 1}, {});
   return graph_.number(one.dtype, bits, bits == 0 && gives_structural_zeros(e.op()));
+}
+
+/// Where one range decides, it is cut around the diagonal.
+Node SaidInRegion::on_diagonal(std::size_t equation, const Index& at) {
+  const Equation& e = body_.equations[equation];
+  Affine behind = at[1];  // so far behind the diagonal
+  behind.offset -= at[0].offset + structure_as<Made>(e.op())->diagonal(e.parameters.get()).raw();
+  behind.by_range.resize(ranges_.count(), 0);
+  for (std::size_t k = 0; k < at[0].by_range.size(); ++k) behind.by_range[k] -= at[0].by_range[k];
+  if (std::ranges::any_of(behind.by_range, [](std::int64_t along) { return along < 0; })) {
+    behind.offset = -behind.offset;
+    for (std::int64_t& along : behind.by_range) along = -along;
+  }
+  const bool is_on_it = inside(equation, behind, 0, 0) == Inside::yes;
+  return graph_.number(type(e.outputs[0]).dtype, is_on_it ? 1.0L : 0.0L, !is_on_it);
 }
 
 /// Of a coordinate between two numbers, both included.

@@ -85,6 +85,7 @@ class SaidInRegion {
   Node part_replaced(std::size_t equation, const Index& at);
   Node joined(std::size_t equation, Index at);
   Node number(std::size_t equation);
+  Node on_diagonal(std::size_t equation, const Index& at);
   Node read(Variable v, const Index& at);
   Inside inside(std::size_t equation, const Affine& c, std::int64_t first, std::int64_t last) const;
   void simplify(Affine& c) const;

@@ -166,11 +166,13 @@ struct Seeds {
     return as_element(scalar::select(scalar::equal(place(0, row), place(1, column)), one, zero), dtype);
   }
   Structure structure() const {
-    return Made{.run_of_structural = [](const void* op, const AxisRun& run) {
+    const auto run_of = [](const void* op, const AxisRun& run) {
       const auto& [row, column, rows, columns, dtype] = erase::as<Seeds>(op);
       return run.axis == 0 ? own(Seeds{row + run.start, column, run.size, columns, dtype})
                            : own(Seeds{row, column + run.start, rows, run.size, dtype});
-    }};
+    };
+    return Made{.run_of_structural = run_of,
+                .diagonal = [](const void* op) { return erase::as<Seeds>(op).row - erase::as<Seeds>(op).column; }};
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Seeds>> samples() {
@@ -478,9 +480,7 @@ Tensor Tensor::new_zeros(const Shape& shape, DType dtype) const {
   return make("new_zeros", Zeros{shape, dtype});
 }
 Tensor Tensor::new_ones(const Shape& shape) const { return new_ones(shape, dtype()); }
-Tensor Tensor::new_ones(const Shape& shape, DType dtype) const {
-  return make_full("new_ones", shape, dtype, 1, 1, 0);
-}
+Tensor Tensor::new_ones(const Shape& shape, DType dtype) const { return make_full("new_ones", shape, dtype, 1, 1, 0); }
 Tensor Tensor::new_empty(const Shape& shape) const { return new_empty(shape, dtype()); }
 Tensor Tensor::new_empty(const Shape& shape, DType dtype) const {
   require_sizes("new_empty", shape);

@@ -25,6 +25,8 @@ struct Made {
   /// Where no user wrote the zeros, so that 0 * x is 0 for each of them: the parameters for a run of the result. Else
   /// null.
   OwnedParameters (*run_of_structural)(const void* op, const AxisRun& run) = nullptr;
+  /// Of a matrix whose element (i, j) is 1 where j is i and this many more, and 0 elsewhere: that number. Else null.
+  Size (*diagonal)(const void* op) = nullptr;
 };
 
 /// A copy of one operand. A locally constant copy, such as that of `detach`, has no derivative.

@@ -78,9 +78,9 @@ TEST_F(Nests, TheGradientOfAStencilIsOneNestThatReadsItsInputAndWritesItsResult)
 }
 
 TEST_F(Nests, RangesMayBeOfAnyNumberAndOfAnySize) {
-  const std::vector<rc::Shape> shapes = {
-      {300'000},     {700, 500},       {65, 66, 67},     {64, 64, 64}, {2, 300, 300}, {300, 300, 2}, {300, 2, 300},
-      {3, 33, 40, 50}, {21, 22, 23, 24}, {200'000, 3}, {3, 200'000}, {1, 500, 600}, {500, 1, 600}};
+  const std::vector<rc::Shape> shapes = {{300'000},     {700, 500},    {65, 66, 67},    {64, 64, 64},     {2, 300, 300},
+                                         {300, 300, 2}, {300, 2, 300}, {3, 33, 40, 50}, {21, 22, 23, 24}, {200'000, 3},
+                                         {3, 200'000},  {1, 500, 600}, {500, 1, 600}};
   for (const rc::Shape& shape : shapes) {
     SCOPED_TRACE(text_of(shape));
     const Tensor x = rc::rand(shape, rc::float64);
@@ -105,6 +105,34 @@ TEST_F(Nests, ValuesThatAreAddedUpStandInTheNestThatComputesThem) {
     const auto of_mean = rc::compile(mean);
     expect_close(of_mean(x), mean(x), dtype == rc::float32 ? 1e-6 : 1e-13);
     EXPECT_EQ(count(text_of(of_mean.plan(x)), "nest["), 1U) << of_mean.plan(x);
+  }
+}
+
+TEST_F(Nests, TheDiagonalOfAJacobianNeedsNoJacobian) {
+  const auto elementwise = [](const Tensor& x) { return x * sin(x); };
+  const auto neighbours = [](const Tensor& x) { return x * rc::roll(x, 1, 0) + x.slice(0, 0, 1) * x; };
+  const auto shorter = [](const Tensor& x) { return sin(difference(x, 0)); };
+  const Tensor x = rc::rand({1000}, rc::float64);
+  const auto diagonals_are_right = [&](const auto& f) {
+    for (const std::int64_t offset : {0, 1, -1, 2, 700, -998}) {
+      SCOPED_TRACE(offset);
+      plan_that_gives_the_same([&](const Tensor& y) { return rc::jacfwd(f)(y).diagonal(offset); }, x);
+      plan_that_gives_the_same([&](const Tensor& y) { return rc::jacrev(f)(y).diagonal(offset); }, x);
+    }
+  };
+  diagonals_are_right(elementwise);
+  diagonals_are_right(neighbours);
+  diagonals_are_right(shorter);
+  const auto energy = [](const Tensor& y) { return (y * sin(y)).sum(); };
+  const auto row = [&](const Tensor& y) { return rc::jacfwd(neighbours)(y)[500]; };
+  const auto block = [&](const Tensor& y) { return rc::jacfwd(neighbours)(y).slice(0, 10, 30).slice(1, 15, 50); };
+  plan_that_gives_the_same(row, x);
+  plan_that_gives_the_same(block, x);
+  for (const std::string& plan :
+       {plan_that_gives_the_same([&](const Tensor& y) { return rc::jacfwd(elementwise)(y).diagonal(); }, x),
+        plan_that_gives_the_same([&](const Tensor& y) { return rc::hessian(energy)(y).diagonal(); }, x)}) {
+    EXPECT_EQ(count(plan, " = "), 1U) << plan;
+    EXPECT_EQ(count(plan, "[1000,1000]"), 0U) << plan;
   }
 }
 
