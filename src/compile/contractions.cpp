@@ -18,6 +18,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
+#include "program/edit.h"
 #include "program/element_sources.h"
 #include "program/structure.h"
 #include "ricci/ops.h"
@@ -630,9 +631,9 @@ class Replacement {
   const Equation& original_;
 };
 
-/// Whether a product is spared that is much larger than what is read and written instead.
-bool is_worth_it(const Sum& sum, const DigitTable& digits) {
-  constexpr std::int64_t fewest = 1 << 14, times_larger = 4;
+/// Whether a product of at least `fewest` elements is spared that is much larger than what is read and written instead.
+bool is_worth_it(const Sum& sum, const DigitTable& digits, std::int64_t fewest) {
+  constexpr std::int64_t times_larger = 4;
   std::int64_t largest = digits.positions(all_of(sum.term.axes));
   for (const Factor& f : sum.term.factors) largest = std::max(largest, digits.positions(all_of(f.axes)));
   return sum.term.most_spared >= std::max(fewest, times_larger * largest);
@@ -645,32 +646,61 @@ bool reads_all(const Sum& sum) {
   });
 }
 
+constexpr std::int64_t none_spared = INT64_MAX;  // by no sum
+
+/// In the programs of loops and branches, sums that spare a megabyte or two.
+bool contract_programs_in(Equation& e) {
+  constexpr std::int64_t fewest = 1 << 18;
+  if (!holds_programs(e.op())) return false;
+  bool is_changed = false;
+  OwnedParameters parameters = with_each_program(e.op(), [&](const Program& step) {
+    const std::optional<Program> fewer = contracted(step, fewest);
+    is_changed = is_changed || fewer;
+    return fewer.value_or(step);
+  });
+  if (is_changed) e.parameters = std::move(parameters);
+  return is_changed;
+}
+
 }  // namespace
 
-std::optional<Program> contracted(const Program& program) {
+std::optional<Program> contracted(const Program& program, std::int64_t fewest) {
   const ProgramBody& body = program.body();
   auto contracted = std::make_unique<ProgramBody>(body);
   contracted->equations.clear();
   bool is_changed = false;
   Terms terms(body);
-  for (const Equation& e : body.equations) {
-    const std::optional<Sum> sum = terms.sum(e);
-    const bool is_it = sum && reads_all(*sum) && is_worth_it(*sum, terms.digits());
-    if (is_it && Replacement(*sum, terms.digits(), body, e).add_to(*contracted)) is_changed = true;
-    else contracted->equations.push_back(e);
+  for (Equation e : body.equations) {
+    const std::optional<Sum> sum = fewest == none_spared ? std::nullopt : terms.sum(e);
+    const bool is_it = sum && reads_all(*sum) && is_worth_it(*sum, terms.digits(), fewest);
+    if (is_it && Replacement(*sum, terms.digits(), body, e).add_to(*contracted)) {
+      is_changed = true;
+    } else {
+      is_changed = contract_programs_in(e) || is_changed;
+      contracted->equations.push_back(std::move(e));
+    }
   }
   if (!is_changed) return std::nullopt;
   return Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*contracted)))).simplified();
 }
 
 std::optional<Program> with_contractions(const Program& program, double bytes) {
-  constexpr double fewest = 2 << 20, saves = 0.7;
-  constexpr std::size_t most_work = 80'000;  // of kernels, as of those for all sizes
-  if (bytes < fewest || is_listed("RICCI_COMPILE_WITHOUT", "contractions")) return std::nullopt;
-  const std::optional<Program> fewer = contracted(program);
-  if (!fewer) return std::nullopt;
-  Program with_kernels = with_kernels_throughout(*fewer, {.work_left = std::make_shared<std::size_t>(most_work)});
-  return bytes_moved(with_kernels) < saves * bytes ? std::optional(std::move(with_kernels)) : std::nullopt;
+  constexpr double fewest_bytes = 2 << 20, saves = 0.7;
+  constexpr std::int64_t fewest = 1 << 14;
+  if (is_listed("RICCI_COMPILE_WITHOUT", "contractions")) return std::nullopt;
+  const auto with_kernels = [](const Program& fewer) {
+    ExpandOptions options;
+    options.work_left = std::make_shared<std::size_t>(80'000);  // as that of kernels for all sizes
+    return with_kernels_throughout(fewer, options);
+  };
+  if (bytes >= fewest_bytes)
+    if (const std::optional<Program> fewer = contracted(program, fewest)) {
+      Program all = with_kernels(*fewer);
+      if (bytes_moved(all) < saves * bytes) return all;
+    }
+  // What a loop moves in all is not known.
+  const std::optional<Program> in_steps = contracted(program, none_spared);
+  return in_steps ? std::optional(with_kernels(*in_steps)) : std::nullopt;
 }
 
 }  // namespace ricci::compiled

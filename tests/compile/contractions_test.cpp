@@ -279,6 +279,41 @@ TEST_F(Contractions, OfRandomProductsGiveTheSums) {
   EXPECT_GT(contracted, programs / 8);
 }
 
+TEST_F(Contractions, StandInTheProgramsOfLoopsAndBranches) {
+  if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+  const auto step = [](const Tensor& w, const Tensor& x, const Tensor& y) {
+    const Tensor each = (rc::matmul(x, w.t()) - y).unsqueeze(2) * x.unsqueeze(1);
+    const Tensor scale = 1 / rc::clamp_min(each.square().sum({1, 2}).sqrt(), 1.0);
+    return w - 0.1 * (scale.reshape({-1, 1, 1}) * each).mean(0);
+  };
+  const auto scanned = [=](const Tensor& w, const Tensor& xs, const Tensor& ys) {
+    const auto next = [=](const Tensor& now, const std::pair<Tensor, Tensor>& batch) {
+      return std::pair{step(now, batch.first, batch.second), now.sum()};
+    };
+    return rc::scan(next, w, std::pair{xs, ys}).first;
+  };
+  const auto repeated = [=](const Tensor& w, const Tensor& xs, const Tensor& ys) {
+    return rc::fori_loop(0, 3, [=](const Tensor& i, const Tensor& now) { return step(now, xs[i], ys[i]); }, w);
+  };
+  const auto chosen = [=](const Tensor& w, const Tensor& xs, const Tensor& ys) {
+    const auto update = [=](const Tensor& now) { return step(now, xs[0], ys[0]); };
+    return rc::cond(w.sum() < 1e9, update, [](const Tensor& now) { return 2 * now; }, w);
+  };
+  const Tensor w = rc::randn({40, 90}, rc::float64), xs = rc::randn({3, 100, 90}, rc::float64),
+               ys = rc::randn({3, 100, 40}, rc::float64);
+  const auto check = [&](const auto& f) {
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) expect_close(fast(w, xs, ys), f(w, xs, ys), 1e-12);
+    std::ostringstream plan;
+    plan << fast.plan(w, xs, ys);
+    EXPECT_NE(plan.str().find("or_as_written"), std::string::npos) << plan.str();
+    EXPECT_EQ(plan.str().find("100,40,90"), std::string::npos) << plan.str();
+  };
+  check(scanned);
+  check(repeated);
+  check(chosen);
+}
+
 TEST_F(Contractions, StandInPlansOfOpenAndOfKnownSizes) {
   if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
   const auto norms = [](const Tensor& a, const Tensor& b) {
