@@ -126,8 +126,9 @@ Optimiser clip_by_global_norm(const Tensor& max_norm) {
   return Optimiser({}, [=](Step& step) {
     std::vector<Tensor> updates;
     for (const Leaf& leaf : step.leaves) updates.push_back(leaf.update);
-    const Tensor norm = tree_norm(updates), fits = lt(norm, max_norm), divisor = where(fits, 1, norm);
-    for (Leaf& leaf : step.leaves) leaf.update = where(fits, leaf.update, leaf.update / divisor * max_norm);
+    const Tensor norm = tree_norm(updates), fits = lt(norm, max_norm);
+    const Tensor scale = where(fits, 1, max_norm / where(fits, 1, norm));
+    for (Leaf& leaf : step.leaves) leaf.update = leaf.update * scale;
   });
 }
 
