@@ -266,7 +266,10 @@ Tensor spectrum_to_half(const char* op, const Tensor& x, const Sizes& lengths, c
   return conj(real_to_half(op, x, lengths, dims, flipped(norm)));
 }
 
-Sizes one(std::optional<Size> n) { return n ? Sizes{*n} : Sizes{}; }
+/// -1 is no length here; among the lengths along several axes it stands for the axis' own.
+Sizes one(const char* op, const Tensor& x, std::optional<Size> n) {
+  return n ? Sizes{checked_length(op, *n, x)} : Sizes{};
+}
 constexpr std::string_view usual = "backward";
 
 /// Axes of two-dimensional transforms.
@@ -308,7 +311,7 @@ namespace ops {
   Tensor name(const Tensor& x, std::optional<Size> n) { return name(x, n, -1, usual); }                    \
   Tensor name(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return name(x, n, dim, usual); } \
   Tensor name(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {           \
-    return transform(#name, x, one(n), {dim}, norm __VA_OPT__(, ) __VA_ARGS__);                            \
+    return transform(#name, x, one(#name, x, n), {dim}, norm __VA_OPT__(, ) __VA_ARGS__);                  \
   }                                                                                                        \
   Tensor name##2(const Tensor& x) { return name##2(x, {}, {}, usual); }                                    \
   Tensor name##2(const Tensor& x, const Sizes& s, const Axes& dims) { return name##2(x, s, dims, usual); } \

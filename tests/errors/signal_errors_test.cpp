@@ -91,6 +91,24 @@ TEST(WindowErrors, OfSizesAndTypes) {
                                "geomspace: from -1.000000 to 1.000000; neither may be 0, and both must have one sign");
 }
 
+TEST(FourierErrors, OfALengthBelowOne) {
+  const Tensor x = rc::ones({8}), z = x.to(rc::complex64);
+  const auto expect_refused = [&](const std::string& name, auto transform, const Tensor& of, const char* type) {
+    for (const std::int64_t n : {-1, 0})
+      expect_error<rc::ValueError>(
+          [&] { transform(of, n); },
+          name + ": a transform needs at least 1 element, of " + type + "[8] it has " + std::to_string(n), {of});
+  };
+  expect_refused("fft", [](Tensor a, rc::Size n) { return rc::fft(a, n); }, z, "c64");
+  expect_refused("ifft", [](Tensor a, rc::Size n) { return rc::ifft(a, n); }, z, "c64");
+  expect_refused("rfft", [](Tensor a, rc::Size n) { return rc::rfft(a, n); }, x, "f32");
+  expect_refused("irfft", [](Tensor a, rc::Size n) { return rc::irfft(a, n); }, z, "c64");
+  expect_refused("hfft", [](Tensor a, rc::Size n) { return rc::hfft(a, n); }, z, "c64");
+  expect_refused("ihfft", [](Tensor a, rc::Size n) { return rc::ihfft(a, n); }, x, "f32");
+  expect_error<rc::ValueError>([&] { rc::rfftn(x, {-2}, {}); },
+                               "rfftn: a transform needs at least 1 element, of f32[8] it has -2", {x});
+}
+
 TEST(ShortTimeErrors, OfSignalsAndWindows) {
   const Tensor x = rc::ones({10});
   expect_error<rc::ValueError>(
