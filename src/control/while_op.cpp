@@ -135,14 +135,14 @@ Types types_of(const Stages& loop, const Types& inputs) {
   return types;
 }
 
-/// Of the condition and of each stage's step, the inputs that depend on what cotangents are wanted of. The condition's
-/// answer has no derivative.
-std::vector<function::Watched> watched_inside(const Stages& loop, const Flags& wanted) {
+/// Of the condition and of each stage's step, the inputs that depend on what cotangents are wanted of, and the results
+/// that do. The condition's answer has no derivative.
+function::WatchedInside watched_inside(const Stages& loop, const Flags& wanted) {
   struct Reached {
     Flags outputs;
   };
   const std::size_t condition_end = loop.condition_begin() + loop.captured_by_condition();
-  std::vector<function::Watched> all{{Flags(loop.condition.inputs(), false), condition_end}};
+  function::WatchedInside all{{{Flags(loop.condition.inputs(), false), condition_end}}, {}};
   Flags rows;
   for (std::size_t s = 0; s < loop.all.size(); ++s) {
     const Step own = loop.all[s].by_role();
@@ -151,7 +151,8 @@ std::vector<function::Watched> watched_inside(const Stages& loop, const Flags& w
       return Reached{function::outputs_reached(own.program, inputs)};
     });
     for (std::size_t k = 0; k < own.rows(); ++k) rows.push_back(found.outputs[own.carried + k]);
-    all.push_back({std::move(inputs), loop.operand(s, own.inputs())});
+    all.outputs.append(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(own.carried));
+    all.programs.push_back({std::move(inputs), loop.operand(s, own.inputs())});
   }
   return all;
 }

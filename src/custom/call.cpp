@@ -151,12 +151,11 @@ bool are_differentiated(std::span<const Tensor> inputs) {
          });
 }
 
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs,
-                           const std::function<std::vector<Watched>()>& watched) {
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<WatchedInside()>& watched) {
   const auto has_own_rules = [](const Rules& rules) { return rules.keep && !rules.transparent; };
-  const bool sees_rules = are_differentiated(inputs) && any_inside(op, has_own_rules);
-  const std::vector<Watched> of_each = sees_rules ? watched() : std::vector<Watched>();
-  auto next = of_each.begin();
+  const WatchedInside inside = are_differentiated(inputs) ? watched() : WatchedInside();
+  const bool sees_rules = !inside.programs.empty() && any_inside(op, has_own_rules);
+  auto next = inside.programs.begin();
   Tensors operands;
   std::size_t taken = 0;
   const auto take_until = [&](std::size_t end) {
@@ -178,6 +177,7 @@ Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs,
   Kept kept = keep_by_calling({op.rules, sees_rules ? parameters.get() : op.parameters}, operands);
   kept.residual.tensors.assign(inputs.begin(), inputs.end());
   kept.residual.rest = note_of_draws(op.rules->draws(op.parameters));
+  for (const bool depends : inside.outputs) kept.constant.push_back(!depends);
   return kept;
 }
 

@@ -23,17 +23,22 @@ BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch&
 
 /// Whether a derivative goes through one of these.
 bool are_differentiated(std::span<const Tensor> inputs);
-/// `keep_to_compute_again` asks this of each program in the operation, in the order in which its parameters name them.
+/// What `keep_to_compute_again` asks of a program in the operation.
 struct Watched {
   Flags inputs;              ///< of the program: which depend on what cotangents are wanted of
   std::size_t operands_end;  ///< of the operation: behind the last operand that the program captures
+};
+struct WatchedInside {
+  std::vector<Watched> programs;  ///< in the order in which the operation's parameters name them
+  Flags outputs;                  ///< of the operation: which depend on what cotangents are wanted of
 };
 /// The rule `keep` of an operation of a program whose way back computes it again: keeps the inputs. Places are values
 /// of the program, so all that is noted of its draws is whose they are. Where other derivatives go through the inputs,
 /// they go through what functions with rules of their own compute inside reverse mode, as without the operation: then
 /// the operation runs with such programs, and the tensors that the rules in one capture are operands of its own behind
-/// those that the program captured before.
-Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<std::vector<Watched>()>& watched);
+/// those that the program captured before. Then the outputs that do not depend on what cotangents are wanted of have no
+/// derivative either: functions that take them are outside this reverse mode, as without the operation.
+Kept keep_to_compute_again(Op op, std::span<const Tensor> inputs, const std::function<WatchedInside()>& watched);
 
 /// Reverse mode that keeps the inputs: on the way back, a call of a program that computes the function again and then
 /// its cotangents.

@@ -37,7 +37,10 @@ struct RecordedCheckpoint {
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_call(apply, f, batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    const auto watched = [&] { return std::vector{Watched{flags_of(wanted, inputs.size()), inputs.size()}}; };
+    const auto watched = [&] {
+      const Flags flags = flags_of(wanted, inputs.size());
+      return WatchedInside{{{flags, inputs.size()}}, outputs_reached(f, flags)};
+    };
     return keep_to_compute_again({&rules_of<RecordedCheckpoint>, this}, inputs, watched);
   }
   Tensors vjp(const Reverse& rule) const {
@@ -55,7 +58,7 @@ struct RecordedCheckpoint {
 /// none of its inputs depends on that derivative. A tape that is dropped runs in its place, so that the function may
 /// write to nothing that it captures. Where other derivatives go through the inputs, the tape watches those that the
 /// reverse mode watched: what the function calls sees reverse mode inside those derivatives, as it would without a
-/// checkpoint.
+/// checkpoint. Then it also tells which outputs depend on what reverse mode watched.
 class Recomputed::Beneath final : public Recomputed {
  public:
   Beneath(std::shared_ptr<const Recomputed> f, Flags watched)
@@ -63,13 +66,22 @@ class Recomputed::Beneath final : public Recomputed {
 
   Tensors call(std::span<const Tensor> inputs) const override {
     const auto f = [this](std::span<const Tensor> x) { return f_->call(x); };
-    return under_dropped_tape(f, inputs, watched_, name().c_str());
+    DroppedTape found = under_dropped_tape(f, inputs, watched_, name().c_str());
+    if (!watched_.empty()) reached_ = std::move(found.reached);
+    return std::move(found.outputs);
+  }
+  /// The outputs that have no derivative. Requires: it has been applied.
+  Mask constant() const {
+    Mask constant = 0;
+    for (const bool depends : reached_) constant.push_back(!depends);
+    return constant;
   }
 
  private:
   std::vector<std::size_t> tensors_by_argument() const override { return f_->tensors_by_argument(); }
   std::shared_ptr<const Recomputed> f_;
   Flags watched_;
+  mutable Flags reached_;  // the same in each run; empty where nothing was watched
 };
 
 namespace {
@@ -144,6 +156,7 @@ Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask& wanted) const 
   const auto beneath = std::make_shared<const Beneath>(f, watched);
   Kept kept = beneath->keep_inputs(inputs);
   kept.residual.rest = std::move(draws);
+  kept.constant = beneath->constant();
   return kept;
 }
 

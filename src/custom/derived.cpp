@@ -86,7 +86,8 @@ Closure seen_inside_reverse(const Program& f, const Flags& watched) {
   Recorder again(called, records_for(Runs::once));
   again.interpreter().is_differentiated = true;
   const Tensors inputs = again.inputs(input_types(f));
-  for (const Tensor& t : under_dropped_tape(function_of(f), inputs, watched, called)) again.output(with_dtype(t));
+  for (const Tensor& t : under_dropped_tape(function_of(f), inputs, watched, called).outputs)
+    again.output(with_dtype(t));
   return closed(again);
 }
 

@@ -94,10 +94,11 @@ TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, co
   }
 }
 
-Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
-                           const char* name) {
+DroppedTape under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
+                               const char* name) {
   TapeInterpreter tape{Entry{}};
-  Tensors given, outputs;
+  Tensors given;
+  DroppedTape found;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueRef value = read(inputs[i], name);
     const bool is_watched = !watched.empty() && watched[i] && is_differentiable(value->type.dtype);
@@ -106,9 +107,10 @@ Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inpu
   for (const Tensor& t : f(given)) {
     const ValueRef value = read(t, name);
     const AtLevel outside(tape.parent);
-    outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
+    found.reached.push_back(value->level == tape.level);
+    found.outputs.push_back(wrap(found.reached.back() ? *inner_of(*value) : value));
   }
-  return outputs;
+  return found;
 }
 
 namespace {

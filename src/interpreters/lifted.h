@@ -52,9 +52,14 @@ struct TapedCall {
   std::shared_ptr<TapeRecord> record;
 };
 
+/// The outputs of a function under a tape that has been dropped, and which of them depend on watched inputs.
+struct DroppedTape {
+  Tensors outputs;
+  Flags reached;
+};
 /// The function under a tape that nothing is read from. It watches the inputs in `watched`, none if that is empty: what
 /// the function calls sees reverse mode inside the derivatives that these belong to. `name` is what errors speak of.
-Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
-                           const char* name);
+DroppedTape under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
+                               const char* name);
 
 }  // namespace ricci

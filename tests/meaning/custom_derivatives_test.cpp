@@ -229,12 +229,12 @@ TEST(Checkpoint, OfALoopWhoseFunctionCapturesHasItsThirdDerivativeInAProgramToo)
     const auto forward = [=](Tensor a) { return std::pair{a * three, a}; };
     return rc::custom_vjp([](Tensor a) { return a * 3; }, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
   };
-  const auto third_by = [=](int argument, rc::Checkpoints kept) -> std::function<Tensor(Tensor, Tensor)> {
+  using Function = std::function<Tensor(Tensor)>;
+  using OfTwo = std::function<Tensor(Tensor, Tensor)>;
+  const auto third_by = [=](int argument, rc::Checkpoints kept, const Function& f) -> OfTwo {
     const auto loss = [=](Tensor x, Tensor y) {
       const auto goes_on = [](std::pair<Tensor, Tensor> s) { return s.second < 2.5; };
-      const auto step = [=](std::pair<Tensor, Tensor> s) {
-        return std::pair{sin(s.first) * triple(y) * z, s.second + 1};
-      };
+      const auto step = [=](std::pair<Tensor, Tensor> s) { return std::pair{sin(s.first) * f(y) * z, s.second + 1}; };
       return rc::while_loop(goes_on, step, std::pair{x, number(0)}, {.max_steps = 5, .checkpoint = kept}).first;
     };
     const auto second = [=](Tensor x, Tensor y) { return rc::grad<1>(rc::grad<0>(loss))(x, y); };
@@ -243,9 +243,56 @@ TEST(Checkpoint, OfALoopWhoseFunctionCapturesHasItsThirdDerivativeInAProgramToo)
   };
   const Tensor x = number(0.5), y = number(1.3);
   for (const int argument : {0, 1}) {
-    const Tensor expected = third_by(argument, rc::Checkpoints::every_step)(x, y);
+    const Tensor expected = third_by(argument, rc::Checkpoints::every_step, triple)(x, y);
     for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
-      expect_close(rc::compile(third_by(argument, kept))(x, y), expected);
+      for (const Function& f : {Function(triple), Function(rc::checkpoint(triple))}) {
+        const OfTwo third = third_by(argument, kept, f);
+        expect_close(third(x, y), expected);
+        expect_close(rc::trace(third)(x, y)({x, y})[0], expected);
+        expect_close(rc::compile(third)(x, y), expected);
+      }
+  }
+}
+
+/// What a checkpoint gives back unchanged depends no more on its other arguments than before. So the next checkpoint
+/// calls a custom function of that as the outer derivative alone sees it: by the rule.
+TEST(Checkpoint, OfWhatTheInnerDerivativeDoesNotReachLeavesTheSecondDerivativeAsItIs) {
+  using OfTwo = std::function<Tensor(Tensor, Tensor)>;
+  using State = std::pair<Tensor, Tensor>;
+  const auto triple = [](Tensor x) {
+    return rc::custom_vjp([](Tensor a) { return a * 3; }, [](Tensor a) { return std::pair{a * 3, a}; },
+                          [](Tensor, Tensor ct) { return ct * 2; })(x);
+  };
+  const auto next = [=](Tensor x, Tensor y) { return sin(x) * triple(y) * 0.7; };
+  const auto passing = [=](State s) { return State(next(s.first, s.second), s.second); };
+  const OfTwo plain = [=](Tensor x, Tensor y) {
+    for (int i = 0; i < 7; ++i) x = next(x, y);
+    return x;
+  };
+  const OfTwo checkpoints = [=](Tensor x, Tensor y) {
+    State s(x, y);
+    for (int i = 0; i < 7; ++i) s = rc::checkpoint(passing)(s);
+    return s.first;
+  };
+  std::vector<OfTwo> all = {checkpoints};
+  for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    all.push_back([=](Tensor x, Tensor y) {
+      return rc::fori_loop(0, 7, [=](Tensor, Tensor s) { return next(s, y); }, x, {.checkpoint = kept});
+    });
+    all.push_back([=](Tensor x, Tensor y) {
+      return rc::fori_loop(0, 7, [=](Tensor, State s) { return passing(s); }, State(x, y), {.checkpoint = kept}).first;
+    });
+  }
+  const auto second = [](const OfTwo& f) -> OfTwo {
+    return [f](Tensor x, Tensor y) { return rc::grad<1>(rc::grad<0>(f))(x, y); };
+  };
+  const Tensor x = number(0.5), y = number(1.3), expected = second(plain)(x, y);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SCOPED_TRACE(i);
+    const OfTwo found = second(all[i]);
+    expect_close(found(x, y), expected);
+    expect_close(rc::trace(found)(x, y)({x, y})[0], expected);
+    expect_close(rc::compile(found)(x, y), expected);
   }
 }
 
