@@ -37,7 +37,7 @@ ProgramBody equations_between(const ProgramBody& body, std::span<const Variable>
   return apart;
 }
 
-/// Runs such a program on elements where they lie, and writes what it gives to `out`.
+/// Runs such a program on elements of others, and writes what it gives to `out`.
 void run_apart(const Program& apart, Outputs out, Inputs in);
 
 }  // namespace ricci::compiled

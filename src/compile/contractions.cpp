@@ -31,6 +31,7 @@ using scalar::Word;
 struct Item {
   Tensor value;
   Digits axes;
+  bool is_computed = false;  // else it is a factor as the function has it
 };
 
 bool has(const Digits& digits, Digit d) { return std::ranges::find(digits, d) != digits.end(); }
@@ -44,8 +45,9 @@ class Contraction {
   Contraction(const DigitTable& digits, std::vector<Item> items, Digits kept)
       : digits_(digits), items_(std::move(items)), kept_(std::move(kept)) {}
 
-  /// Whether sums of some factors were multiplied by others.
-  bool multiplies_sums() const { return multiplies_sums_; }
+  /// The largest absolute values of what was computed and then multiplied: out of range, perhaps, where the products
+  /// that the function computes are not.
+  const std::vector<Tensor>& most_of_factors() const { return most_of_factors_; }
   /// One axis for each digit that is kept.
   Tensor result() {
     multiply_alike();
@@ -79,6 +81,9 @@ class Contraction {
     return repeats && !(with_ones == whole) ? expand(value, whole) : value;
   }
 
+  void note_range(const Item& item) {
+    if (item.is_computed) most_of_factors_.push_back(amax(abs(item.value)));
+  }
   /// Factors with the same digits: the square of one, or a product element by element.
   void multiply_alike() {
     for (std::size_t i = 0; i < items_.size(); ++i)
@@ -88,7 +93,9 @@ class Contraction {
   /// Item `from` goes into item `into`, which has all of its digits.
   void multiply(std::size_t from, std::size_t into) {
     Item& item = items_[into];
+    note_range(item), note_range(items_[from]);
     item.value = item.value * laid_out(items_[from], item.axes, false);
+    item.is_computed = true;
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(from));
   }
 
@@ -110,7 +117,7 @@ class Contraction {
         else axes.push_back(static_cast<std::int64_t>(k));
       if (axes.empty()) continue;
       item.value = sum(item.value, axes);
-      multiplies_sums_ |= items_.size() > 1;
+      item.is_computed = true;
       item.axes = std::move(left);
       is_changed = true;
     }
@@ -160,11 +167,12 @@ class Contraction {
       if (!has(items_[i].axes, d)) parts[2].push_back(d);
     return parts;
   }
-  Item product_of(std::size_t i, std::size_t k) const {
+  Item product_of(std::size_t i, std::size_t k) {
+    note_range(items_[i]), note_range(items_[k]);
     const AxisDigits parts = parts_of_product(i, k);
     const auto &batch = parts[0], &rows = parts[1], &columns = parts[2], &added = parts[3];
     const Digits axes = axes_of_product(i, k);
-    if (added.empty()) return {laid_out(items_[i], axes, false) * laid_out(items_[k], axes, false), axes};
+    if (added.empty()) return {laid_out(items_[i], axes, false) * laid_out(items_[k], axes, false), axes, true};
     const auto as_matrices = [&](const Item& item, const Digits& first, const Digits& last) {
       Digits order = batch;
       order.insert(order.end(), first.begin(), first.end());
@@ -175,18 +183,18 @@ class Contraction {
       return first.size() == 1 && last.size() == 1 ? value : reshape(value, shape);
     };
     const Tensor product = matmul(as_matrices(items_[i], rows, added), as_matrices(items_[k], added, columns));
-    return {rows.size() == 1 && columns.size() == 1 ? product : reshape(product, shape_of(axes)), axes};
+    return {rows.size() == 1 && columns.size() == 1 ? product : reshape(product, shape_of(axes)), axes, true};
   }
 
   const DigitTable& digits_;
   std::vector<Item> items_;
   const Digits kept_;
-  bool multiplies_sums_ = false;
+  std::vector<Tensor> most_of_factors_;
 };
 
-/// The first operand, or, where one of its elements is not finite, what the equations give that it stands for: of
-/// factors that are infinite or 0, a product of sums is infinite where the sum of products is nan. One divided by a
-/// factor may be infinite where the quotient is not.
+/// The first operand, or what the equations give that it stands for, where a factor of it went out of range: of g_i
+/// infinite and x_j 0, the sum of g_i x_j is nan, and the product of the two sums may be infinite. The operands behind
+/// the first are the largest absolute values of such factors, then what the equations read.
 struct OrAsWritten {
   using kind = Explicit;
   static constexpr const char* name = "or_as_written";
@@ -197,45 +205,44 @@ struct OrAsWritten {
     void walk_parameter(ParameterVisitor& visitor) { visitor.program(equations); }
     bool operator==(const Apart& other) const { return &equations.body() == &other.equations.body(); }
   } apart;
+  std::int64_t factors;
+  double least;  // that the largest absolute value of a factor may be
 
   Type type(const Types& in) const { return in[0]; }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
-    if (!all_finite(out[0])) run_apart(apart.equations, out, in.subspan(1));
+    write_unless_in_range(out[0], in);
+  }
+  bool overwrite(Overwriting step, const Strided&, Inputs in) const {
+    if (step == Overwriting::replace) write_unless_in_range(in[0], in);
+    return step == Overwriting::replace;
   }
   BatchedOutputs batch(const Batch&) const { throw TransformError("a plan runs outside transforms"); }
 
  private:
-  static bool all_finite(const Strided& x) {
-    const auto are_finite = [&]<class T>(T) {
-      const auto* const first = static_cast<const T*>(x.data);
-      return std::all_of(first, first + kernels::element_count(x), [](T e) { return std::isfinite(e); });
+  void write_unless_in_range(const Strided& result, Inputs in) const {
+    const auto is_in_range = [this](const Strided& x) {
+      const double most = x.dtype == DType::float32 ? static_cast<double>(*static_cast<const float*>(x.data))
+                                                    : *static_cast<const double*>(x.data);
+      return std::isfinite(most) && most >= least;
     };
-    return x.dtype == DType::float32 ? are_finite(0.0F) : are_finite(0.0);
+    const Inputs most = in.subspan(1, at(factors));
+    if (!std::ranges::all_of(most, is_in_range)) run_apart(apart.equations, {&result, 1}, in.subspan(1 + at(factors)));
   }
 };
 
-Digits all_of(const AxisDigits& axes) {
-  Digits all;
-  for (const Digits& axis : axes) all.insert(all.end(), axis.begin(), axis.end());
-  return all;
-}
-
-/// Whether the sum is a product of sums, as that of (a_i b_j)^2 is: its factors may be so large or small that their
-/// squares have no number, though those of the products have one.
-bool is_product_of_sums(const Sum& sum) {
-  const Digits added = all_of(sum.added);
-  std::vector<Digits> apart;  // by factor, those alike once
+/// Whether factors are multiplied element by element, as in squares. Of a factor in float32 these may be so large or
+/// small that they have no number, though those of the whole product have one.
+bool has_factors_alike(const Sum& sum) {
+  std::vector<Digits> known;
   for (const Factor& f : sum.term.factors) {
     Digits digits = all_of(f.axes);
     std::ranges::sort(digits);
-    if (std::ranges::find(apart, digits) == apart.end()) apart.push_back(std::move(digits));
+    if (digits.empty()) continue;
+    if (std::ranges::find(known, digits) != known.end()) return true;
+    known.push_back(std::move(digits));
   }
-  const auto sums = std::ranges::count_if(
-      apart, [&](const Digits& digits) { return std::ranges::any_of(added, [&](Digit d) { return has(digits, d); }); });
-  return sums > 1 && std::ranges::all_of(added, [&](Digit d) {
-           return std::ranges::count_if(apart, [&](const Digits& digits) { return has(digits, d); }) == 1;
-         });
+  return false;
 }
 
 /// The total, or the total divided by the number of elements: none where the reduction ends otherwise.
@@ -261,25 +268,27 @@ class Replacement {
   /// Behind those of `to`, whose variables are those of `body`. False if the reduction ends otherwise than sums and
   /// means do.
   bool add_to(ProgramBody& to) const {
+    constexpr double least_of_float = 1e-30, least_of_double = 1e-290;
     const AtLevel outside(nullptr);
     Recorder recorder("compile", Records::program);
     const Variable y = original_.outputs[0];
     const Type& type = body_.types[at(y)];
-    Contraction contraction(digits_, items(recorder), all_of(sum_.term.axes));
+    const bool in_double = type.dtype == DType::float32 && has_factors_alike(sum_);
+    Contraction contraction(digits_, items(recorder, in_double ? DType::float64 : type.dtype), all_of(sum_.term.axes));
     const Tensor total = contraction.result();
     const auto result = finished(sum_.finish, total, digits_.positions(all_of(sum_.added)));
     if (!result) return false;
     recorder.output(reshape(ricci::to(*result, type.dtype), type.shape));
-    const Variable sum = splice(recorder.end().body(), to);
-    const bool divides = std::ranges::any_of(sum_.term.factors, &Factor::divides);
-    if (contraction.multiplies_sums() || divides) to.equations.push_back(or_as_written(sum));
-    else to.equations.back().outputs[0] = y;
+    for (const Tensor& most : contraction.most_of_factors()) recorder.output(most);
+    const std::vector<Variable> results = splice(recorder.end().body(), to);
+    // Of at most eight numbers of float32, squared or not, each product has one of float64.
+    const double least = in_double ? 0 : type.dtype == DType::float32 ? least_of_float : least_of_double;
+    if (results.size() > 1) to.equations.push_back(or_as_written(results, least));
     return true;
   }
 
  private:
-  std::vector<Item> items(const Recorder& recorder) const {
-    const DType dtype = is_product_of_sums(sum_) ? DType::float64 : body_.types[at(original_.outputs[0])].dtype;
+  std::vector<Item> items(const Recorder& recorder, DType dtype) const {
     std::vector<Item> items;
     for (const Factor& f : sum_.term.factors) {
       const Digits axes = all_of(f.axes);
@@ -288,15 +297,16 @@ class Replacement {
       Tensor value = recorder.input(body_.types[at(f.value)]);
       if (!(body_.types[at(f.value)].shape == shape)) value = reshape(value, shape);
       if (value.dtype() != dtype) value = ricci::to(value, dtype);
-      items.push_back({f.divides ? 1.0 / value : value, axes});
+      items.push_back({f.divides ? 1.0 / value : value, axes, f.divides});
     }
     return items;
   }
 
-  /// Gives the variable of the result.
-  Variable splice(const ProgramBody& from, ProgramBody& to) const {
-    std::vector<Variable> number(from.types.size(), -1);
+  /// Adds the equations of `from`. Its first output is the result where it has no other ones. Gives its outputs.
+  std::vector<Variable> splice(const ProgramBody& from, ProgramBody& to) const {
+    std::vector<Variable> number(from.types.size(), -1), outputs;
     for (std::size_t k = 0; k < from.inputs.size(); ++k) number[at(from.inputs[k])] = sum_.term.factors[k].value;
+    if (from.outputs.size() == 1) number[at(from.outputs[0])] = original_.outputs[0];
     const auto number_of = [&](Variable v) {
       if (number[at(v)] < 0) {
         number[at(v)] = static_cast<Variable>(to.types.size());
@@ -311,10 +321,12 @@ class Replacement {
       e.origin = original_.origin;
       to.equations.push_back(std::move(e));
     }
-    return number_of(from.outputs[0]);
+    for (const Variable v : from.outputs) outputs.push_back(number_of(v));
+    return outputs;
   }
 
-  Equation or_as_written(Variable sum) const {
+  /// `results`: the sum, then the largest absolute values of factors.
+  Equation or_as_written(const std::vector<Variable>& results, double least) const {
     SmallVector<Variable, 3> factors;
     for (const Factor& f : sum_.term.factors)
       if (std::ranges::find(factors, f.value) == factors.end()) factors.push_back(f.value);
@@ -322,11 +334,12 @@ class Replacement {
         body_, {factors.data(), factors.size()}, {original_.outputs.data(), 1}, [](const Equation&) { return true; }));
     Equation e{.rules = &rules_of<OrAsWritten>,
                .parameters = {},
-               .inputs = {sum},
+               .inputs = {results.begin(), results.end()},
                .outputs = original_.outputs,
                .origin = original_.origin};
     for (const Variable v : apart->inputs) e.inputs.push_back(v);
-    e.parameters = own(OrAsWritten{{Program(Shared<const ProgramBody>(apart.release()))}});
+    Program equations(Shared<const ProgramBody>(apart.release()));
+    e.parameters = own(OrAsWritten{{std::move(equations)}, std::ssize(results) - 1, least});
     return e;
   }
 
@@ -389,23 +402,24 @@ std::optional<Program> contracted(const Program& program, std::int64_t fewest) {
   return Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*contracted)))).simplified();
 }
 
-std::optional<Program> with_contractions(const Program& program, double bytes) {
-  constexpr double fewest_bytes = 2 << 20, saves = 0.7;
-  constexpr std::int64_t fewest = 1 << 14;
-  if (is_listed("RICCI_COMPILE_WITHOUT", "contractions")) return std::nullopt;
-  const auto with_kernels = [](const Program& fewer) {
+std::optional<Contracted> with_contractions(const Program& program, double bytes) {
+  constexpr double fewest_saved = 1 << 20;
+  const auto is_left_out = [](const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", pass); };
+  if (is_left_out("contractions") || is_left_out("lanes")) return std::nullopt;
+  const auto with_kernels = [](Program fewer) {
     ExpandOptions options;
     options.work_left = std::make_shared<std::size_t>(80'000);  // as that of kernels for all sizes
-    return with_kernels_throughout(fewer, options);
+    Program planned = with_kernels_throughout(fewer, options);
+    return Contracted{std::move(fewer), std::move(planned)};
   };
-  if (bytes >= fewest_bytes)
-    if (const std::optional<Program> fewer = contracted(program, fewest)) {
-      Program all = with_kernels(*fewer);
-      if (bytes_moved(all) < saves * bytes) return all;
+  if (bytes >= fewest_saved)
+    if (std::optional<Program> fewer = contracted(program)) {
+      Contracted all = with_kernels(std::move(*fewer));
+      if (bytes - bytes_moved(all.planned) >= fewest_saved) return all;
     }
   // What a loop moves in all is not known.
-  const std::optional<Program> in_steps = contracted(program, none_spared);
-  return in_steps ? std::optional(with_kernels(*in_steps)) : std::nullopt;
+  std::optional<Program> in_steps = contracted(program, none_spared);
+  return in_steps ? std::optional(with_kernels(std::move(*in_steps))) : std::nullopt;
 }
 
 }  // namespace ricci::compiled

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "compile/apart.h"
 #include "compile/axes_apart.h"
 #include "compile/costs.h"
 #include "compile/levels.h"
@@ -211,20 +212,11 @@ struct LaneStep {
       if (!kernels::is_contiguous(x)) x = copies.emplace_back(x).view();
     run(out, inputs);
   }
-  /// The elements of a contiguous operand as an array, while it lives.
-  static ArrayRef seen(const Strided& x) {
-    return make_lent({x.dtype, Shape(x.shape, x.shape + x.rank)}, x.data, [](void*, void*) {}, nullptr);
-  }
   /// Equation by equation: throws what is wrong with the values, if anything is.
   void run_part(Outputs out, Inputs in) const {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
     const std::int64_t lanes = steps.group->lanes.in(steps.sizes, size);
-    std::vector<Tensor> inputs;
-    for (const Strided& x : in) inputs.push_back(wrap(seen(x)));
-    const std::vector<Tensor> results =
-        steps.apart ? (*steps.apart)(inputs) : steps.group->part_in_numbers(lanes, steps.sizes)(inputs);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
+    run_apart(steps.apart ? *steps.apart : steps.group->part_in_numbers(lanes, steps.sizes), out, in);
   }
 };
 

@@ -407,17 +407,15 @@ std::shared_ptr<const NativeFunctions::Plan> NativeFunctions::plan_of(const std:
 
 namespace {
 
-/// The program with sums of products computed factor by factor, with nests, or with other kernels for these sizes: what
-/// reads and writes less. None where that is `planned`. Nests that hardly read and write more than arguments and
-/// results leave nothing to look for. What stands beside nests has no kernels: a loop there would run equation by
-/// equation.
-std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
-                                  const Program& planned, bool has_turns) {
+/// The program with nests, or with other kernels for these sizes: what reads and writes less. None where that is
+/// `planned`. Nests that hardly read and write more than arguments and results leave nothing to look for. What stands
+/// beside nests has no kernels: a loop there would run equation by equation.
+std::optional<Program> with_fewer_bytes_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
+                                           const Program& planned, bool has_turns) {
   constexpr double much = 2 << 20, saves = 0.7, hardly_more = 1.2;
   constexpr double bytes_of_call = 2600;  // that are read or written while a nest calls a kernel: 65 ns on a Zen 4
   const auto bytes = [&](const Program& program) { return bytes_moved(program.in_call(sizes)); };
   const double before = bytes(planned);
-  if (auto contracted = with_contractions(resolved(whole.in_call(sizes)), before)) return contracted;
   std::optional<Program> nests;
   if (before >= much && !has_turns) nests = with_nests_at(sizes, whole, before / bytes_of_call);
   if (nests && bytes(*nests) > saves * before) nests.reset();
@@ -428,6 +426,15 @@ std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes,
   if (nests && bytes(*nests) < hardly_more * at_least) return nests;
   std::optional<Program> lanes = with_kernels_at(sizes, whole, planned);
   return nests && (!lanes || bytes(*nests) < saves * bytes(*lanes)) ? std::move(nests) : std::move(lanes);
+}
+
+/// The same of the program whose sums of products are computed factor by factor, where there are such sums.
+std::optional<Program> fastest_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
+                                  const Program& planned, bool has_turns) {
+  const double before = bytes_moved(planned.in_call(sizes));
+  const std::optional<Contracted> fewer = with_contractions(resolved(whole.in_call(sizes)), before);
+  if (!fewer) return with_fewer_bytes_at(sizes, whole, planned, has_turns);
+  return with_fewer_bytes_at(sizes, fewer->whole, fewer->planned, has_turns).value_or(fewer->planned);
 }
 
 }  // namespace

@@ -108,7 +108,11 @@ std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program, const 
                                                   Effort effort, const std::atomic<bool>* is_dropped = nullptr) {
   const std::shared_ptr<const SymbolTable> table = call ? call->shared_table() : nullptr;
   const Program in_kernels = in_lanes(program, expand_options(table, effort));
-  const Program planned = call ? in_kernels : with_contractions(program, bytes_moved(in_kernels)).value_or(in_kernels);
+  const bool has_sizes = call && !call->inputs().empty();  // which a call chooses kernels by
+  const auto fewer = has_sizes
+                         ? std::nullopt
+                         : with_contractions(resolved(program.in_call(call)), bytes_moved(in_kernels.in_call(call)));
+  const Program planned = fewer ? fewer->planned : in_kernels;
   const Program own = &planned.body() == &program.body() ? copy_of(planned) : planned;
   ProgramPlan plan{.program = own,
                    .table = table,

@@ -122,6 +122,7 @@ std::optional<AxisDigits> Terms::spread(const AxisDigits& a, const AxisDigits& b
 }
 
 std::optional<Term> Terms::shown(const Equation& e, Term term) {
+  if (type(e.inputs[0]).dtype != type(e.outputs[0]).dtype) return std::nullopt;
   Type layout{DType::int8, type(e.inputs[0]).shape};
   Strides strides = contiguous_strides(layout.shape);
   const auto first = std::make_unique<std::byte[]>(1);  // an address to count from
@@ -143,9 +144,7 @@ std::optional<Term> Terms::shown(const Equation& e, Term term) {
       left /= digits_.size(d), stride *= digits_.size(d);
     }
   }
-  Digits all;
-  for (const Digits& axis : term.axes) all.insert(all.end(), axis.begin(), axis.end());
-  all = digits_.now(all);
+  Digits all = digits_.now(all_of(term.axes));
   std::ranges::sort(all), std::ranges::sort(used);
   if (all != used) return std::nullopt;
   term.axes = std::move(axes);

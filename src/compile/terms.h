@@ -68,6 +68,12 @@ class DigitTable {
 };
 
 using AxisDigits = std::vector<Digits>;  // by axis; none of an axis of one element
+/// The digits of all axes.
+inline Digits all_of(const AxisDigits& axes) {
+  Digits all;
+  for (const Digits& axis : axes) all.insert(all.end(), axis.begin(), axis.end());
+  return all;
+}
 
 /// A value of the program, read at an index.
 struct Factor {
@@ -110,8 +116,8 @@ class Terms {
   Term term(Variable v, std::size_t most);
   std::optional<Term> said_by(const Equation& e, std::size_t most);
   bool has_dtype_of(Variable operand, Variable result) const;
-  /// Of a formula that is one multiplication or division. None where its result is no larger than an operand, and no
-  /// operand is a product: it is a factor.
+  /// Of a formula that is one multiplication or division. A result no larger than an operand stays a factor: none,
+  /// unless an operand is a product.
   std::optional<Term> product(Variable y, const Formula& formula, std::span<const Variable> operands, std::size_t most);
   std::optional<Term> outer_product(const Equation& e, std::size_t most);
   Term joined(Variable y, Term left, Term right, AxisDigits axes) const;

@@ -11,10 +11,17 @@
 namespace ricci {
 namespace {
 
+[[noreturn]] void refuse_outside() {
+  throw Error("a size of a recorded program was used outside its recording; read it as a number first");
+}
 SymbolTable& table() {
-  if (!this_thread.symbols)
-    throw Error("a size of a recorded program was used outside its recording; read it as a number first");
+  if (!this_thread.symbols) refuse_outside();
   return *this_thread.symbols;
+}
+SymbolTable& owner_of(Size symbol) {
+  SymbolTable* const owner = table().owner(symbol);
+  if (!owner) refuse_outside();
+  return *owner;
 }
 
 }  // namespace
@@ -55,8 +62,9 @@ const char* to_string(Guard::Relation relation) {
   return words[static_cast<std::size_t>(relation)];
 }
 
-SymbolTable& SymbolTable::owner(Size symbol) {
-  return around_ && depth_of(symbol) != depth_ ? around_->owner(symbol) : *this;
+SymbolTable* SymbolTable::owner(Size symbol) {
+  if (depth_of(symbol) != depth_) return around_ ? around_->owner(symbol) : nullptr;
+  return number(symbol) < symbols() ? this : nullptr;
 }
 
 Size SymbolTable::add_input(std::int64_t hint) {
@@ -512,11 +520,11 @@ std::string SymbolTable::print(Size size) const { return print(polynomial_of(siz
 
 bool inside_symbol_scope() { return this_thread.symbols != nullptr; }
 
-std::int64_t fixed(Size symbol, const std::string& remedy) { return table().owner(symbol).fix(symbol, remedy); }
+std::int64_t fixed(Size symbol, const std::string& remedy) { return owner_of(symbol).fix(symbol, remedy); }
 
 Size here(Size size) {
   if (!size.is_symbol() || !this_thread.symbols) return size;
-  SymbolTable& owner = this_thread.symbols->owner(size);
+  SymbolTable& owner = owner_of(size);
   return &owner == this_thread.symbols ? size : Size(owner.fix(size));
 }
 
@@ -531,7 +539,8 @@ std::optional<Size> symbol_named(std::int64_t number) {
 
 std::string symbol_text(Size size) {
   if (!size.is_symbol()) return std::to_string(size.raw());
-  return this_thread.symbols ? this_thread.symbols->owner(size).print(size) : "?";
+  const SymbolTable* const owner = this_thread.symbols ? this_thread.symbols->owner(size) : nullptr;
+  return owner ? owner->print(size) : "?";
 }
 
 std::string hint_text(Size size) {
@@ -541,7 +550,7 @@ std::string hint_text(Size size) {
 }
 
 std::int64_t Size::guarded_value() const { return fixed(*this, {}); }
-std::int64_t Size::symbol_hint() const { return table().owner(*this).hint(*this); }
+std::int64_t Size::symbol_hint() const { return owner_of(*this).hint(*this); }
 
 namespace symbols {
 Size combine(char op, Size a, Size b) { return table().combine(op, here(a), here(b)); }

@@ -42,7 +42,8 @@ extern std::function<std::string()> (*origin_of_guards)();
 class SymbolTable {
  public:
   SymbolTable() = default;
-  /// Of a recording that begins inside the one with that table; null: in none. Its symbols are numbers here (`here`).
+  /// Of a recording that begins inside the one with the table `around`; null: in none. Symbols of `around` become
+  /// numbers in this table (`here`).
   explicit SymbolTable(SymbolTable* around) : around_(around), depth_(around ? around->depth_ + 1 : 0) {}
   /// The recording has ended: it has no symbols of the table around it.
   void forget_around() { around_ = nullptr; }
@@ -86,8 +87,8 @@ class SymbolTable {
   }
   /// Whether the symbol may be one of this table: tables of equal depth have symbols of equal numbers.
   bool has(Size symbol) const { return depth_of(symbol) == depth_ && number(symbol) < symbols(); }
-  /// The table that the symbol belongs to: this one, or one around it.
-  SymbolTable& owner(Size symbol);
+  /// The table that the symbol belongs to: this one, or one around it; null: neither.
+  SymbolTable* owner(Size symbol);
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
   bool is_text() const { return is_text_; }
@@ -150,7 +151,7 @@ class SymbolTable {
   static bool divides(const Polynomial& divisor, const Polynomial& dividend, Polynomial& quotient);
 
   SymbolTable* around_ = nullptr;
-  std::int64_t depth_ = 0;  // so many tables were around it: symbols say it, so that none is taken for another table's
+  std::int64_t depth_ = 0;  // so many tables were around it. Symbols say it: one of another depth is another table's
   int inputs_ = 0;
   std::vector<Unknown> unknowns_;
   std::vector<Polynomial> expressions_;  // by symbol index

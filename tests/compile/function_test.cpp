@@ -174,6 +174,20 @@ TEST(CompiledFunction, MayCaptureATensorWhoseSizeTheOuterOneLeavesOpen) {
   }
 }
 
+TEST(CompiledFunction, RefusesASizeOfAFunctionInsideItThatHasEnded) {
+  const auto f = [](const Tensor& x) {
+    rc::Size kept = 0;
+    const auto inside = [&](const Tensor& y) {
+      kept = y.shape()[0];
+      return y * 2;
+    };
+    const Tensor y = rc::compile(inside)(x.slice(0, 0, 20));
+    return y * rc::ones(rc::Shape(kept + x.shape()[0])).sum();
+  };
+  EXPECT_THROW(rc::compile(f)(rc::ones({30})), rc::Error);
+  EXPECT_THROW(f(rc::ones({30})), rc::Error);
+}
+
 // A size of what the inner function captures is one of the outer function's.
 TEST(CompiledFunction, MayUseASizeThatTheOuterOneLeavesOpen) {
   using Function = std::function<Tensor(const Tensor&, const Tensor&)>;
