@@ -49,12 +49,13 @@ Tensor at_ranks(const Tensor& sorted, const Tensor& rank, Between between) {
     case Between::linear:
     case Between::midpoint: break;
   }
-  // lerp subtracts its ends, and inf - inf is NaN: at an infinite element, and between two of them, it gets zeros.
+  // lerp subtracts its ends, and inf - inf is NaN: it gets zeros where the value is infinite.
   const Tensor below = floor(rank), lower = values(below), upper = values(ceil(rank));
-  const Tensor is_infinite = logical_and(isinf(lower), eq(lower, upper));
+  const Tensor is_opposite = logical_and(isinf(lower), eq(lower, neg(upper)));
+  const Tensor is_infinite = logical_and(logical_or(isinf(lower), isinf(upper)), logical_not(is_opposite));
   const auto end = [&](const Tensor& value) { return where(is_infinite, 0, value); };
   const Tensor part = between == Between::linear ? rank - below : Tensor(0.5);
-  return where(is_infinite, lower, lerp(end(lower), end(upper), part));
+  return where(is_infinite, where(isinf(lower), lower, upper), lerp(end(lower), end(upper), part));
 }
 
 /// Quantiles along an axis, which stays with size 1; q's axis is the first.

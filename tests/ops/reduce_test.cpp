@@ -321,16 +321,26 @@ TEST(Median, IsTheLowerOneOrNaN) {
                                "median: f32[0] has no elements along axis 0; reduce at least 1 element");
 }
 
-TEST(Quantile, IsInfiniteAtAnInfiniteElementAndBetweenTwo) {  // torch gives NaN
+/// The values between -inf, 1, inf and inf, and those between 0 and an infinite number, at parts of the way.
+TEST(Quantile, IsInfiniteAtAndBesideAnInfiniteElement) {  // torch gives NaN at one, and on half the way to one
   const Tensor x = rc::tensor({-infinity, 1., infinity, infinity}), q = rc::tensor({0., 1. / 3, 2. / 3, 0.9, 1.});
+  const Tensor up = rc::tensor({0., infinity}), down = rc::tensor({-infinity, 0.}), way = rc::tensor({0.25, 0.5, 0.75});
   for (const char* between : {"linear", "midpoint"})
     for (const auto nan_too : {false, true}) {
-      const auto found = [&](const Tensor& q) {
-        return nan_too ? rc::nanquantile(x, q, 0, false, between) : rc::quantile(x, q, 0, false, between);
+      const auto quantile = [&](const Tensor& of, const Tensor& q) {
+        return nan_too ? rc::nanquantile(of, q, 0, false, between) : rc::quantile(of, q, 0, false, between);
       };
+      const auto found = [&](const Tensor& q) { return quantile(x, q); };
       expect_extended(found(q), {-infinity, 1, infinity, infinity, infinity});
       EXPECT_EQ(rc::grad(found)(rc::tensor(1.)).item(), 0);
       EXPECT_EQ(rc::jacfwd(found)(rc::tensor(1.)).item(), 0);
+      expect_extended(quantile(up, way), {infinity, infinity, infinity});
+      expect_extended(quantile(up, rc::tensor({0., 1.})), {0, infinity});
+      expect_extended(quantile(down, way), {-infinity, -infinity, -infinity});
+      expect_extended(quantile(rc::tensor({-infinity, infinity}), way), {nan, nan, nan});
+      const auto gradient = rc::grad([&](const Tensor& of) { return quantile(of, rc::tensor(0.5)); });
+      expect_values(gradient(up), {0, 1});
+      expect_values(gradient(down), {1, 0});
     }
 }
 

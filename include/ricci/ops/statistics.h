@@ -78,8 +78,9 @@ std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim);
 std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim);
 /// The value below which a part q of the elements lies, of all elements or along an axis: of n sorted ones that at
 /// q (n - 1), between two neighbours by "linear" interpolation (if not given), "lower", "higher", "nearest" or
-/// "midpoint". NaN where there is one. q is a number or a tensor [Q] in [0, 1], whose axis comes first in the result.
-/// Floating. ValueError for another q or interpolation, and of nothing.
+/// "midpoint". Infinite where one of the neighbours is; NaN between -inf and inf, and where there is a NaN. q is a
+/// number or a tensor [Q] in [0, 1], whose axis comes first in the result. Floating. ValueError for another q or
+/// interpolation, and of nothing.
 ///   rc::Tensor quartiles = rc::quantile(x, rc::tensor({0.25, 0.5, 0.75}), 0);  // [n, m] → [3, m]
 Tensor quantile(const Tensor& x, const Tensor& q);
 Tensor quantile(const Tensor& x, const Tensor& q, std::int64_t dim);
