@@ -16,6 +16,7 @@
 #include "program/edit.h"
 #include "program/structure.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/stand_ins.h"
 
 namespace ricci {
 
@@ -73,12 +74,15 @@ const ValueRef& RecordInterpreter::captured(const void* key, const ValueRef& val
 }
 
 ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value) {
-  const bool is_all_of_it = value_of(tensor).get() == value.get();
+  const ValueRef& own = own_value_of(tensor);
+  const bool is_all_of_it = own.get() == value.get();
   const void* const key = is_all_of_it ? static_cast<const void*>(tensor.cell()) : value.get();
   const auto found = writing_->captured.find(key);
   if (found != writing_->captured.end()) return found->second.inside;
   const ValueRef inside = captured(key, value, is_all_of_it ? tensor : make_tensor(value, 0));
   writing_->captured.try_emplace(value.get(), Captured{inside, value});
+  if (own->kind == ValueKind::recorded)
+    writing_->outer_values.push_back({own, static_cast<const Recorded&>(*inside).variable});
   return inside;
 }
 

@@ -84,6 +84,12 @@ class RecordInterpreter final : public Interpreter {
     std::uint64_t position;
   };
   const std::vector<Draw>& draws() const { return draws_; }
+  /// A captured variable of another recording, and the variable that stands for it here.
+  struct OuterValue {
+    ValueRef value;
+    Variable variable;
+  };
+  const std::vector<OuterValue>& outer_values() const { return writing_->outer_values; }
 
   ValueRef add_input(const Type& type);
   /// The tensor of an input lies as the one that it stands for.
@@ -127,6 +133,7 @@ class RecordInterpreter final : public Interpreter {
     ProgramBody body;
     std::map<NumberBits, Variable> numbers;
     std::unordered_map<const void*, Captured> captured;  // by cell, or by value where no cell holds it
+    std::vector<OuterValue> outer_values;                // what was captured so
     std::unordered_map<Variable, ValueRef> known;        // what the host has looked at, and what stands behind it
     std::unordered_set<Variable> expected;               // to be in each run what the host has seen
     std::unordered_map<Variable, ValueRef> constants;    // by variable, what no_grad leaves of it

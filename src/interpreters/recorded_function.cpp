@@ -9,19 +9,27 @@
 #include "primitive/custom.h"
 #include "program/programs_run.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/stand_ins.h"
 
 namespace ricci {
 namespace {
 
-/// The operands behind the function's inputs: how many the function captures, and which of them are places of draws.
+/// The operands behind the function's inputs: how many the function captures, which of them are places of draws, and
+/// what the function's closures hold in place of the others.
 struct Captured {
   struct Draw {
     std::int64_t place;  // the number of the operand; -1: no output needs the draw
     std::int64_t further;
     bool operator==(const Draw&) const = default;
   };
+  struct Original {
+    std::size_t operand;
+    ValueRef value;  // of a transform around, which may have ended
+    bool operator==(const Original& o) const { return operand == o.operand && value.get() == o.value.get(); }
+  };
   std::int64_t count = 0;
   std::vector<Draw> draws = {};
+  std::vector<Original> originals = {};
   ServedRuns served;  // where it was written down
 
   void print_parameter(std::string& out) const {
@@ -56,19 +64,26 @@ struct RecordedFunction {
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
     for (std::size_t i = own(); i < inputs.size(); ++i)
       if (wanted[i]) refuse_captured(type_of(inputs[i]), "is differentiated");
-    return with_draws(inputs, [&] { return table().keep(parameters(), inputs.first(own()), wanted); });
+    Kept kept = with_operands(inputs, [&] { return table().keep(parameters(), inputs.first(own()), wanted); });
+    for (const Tensor& operand : stand_ins_among(inputs)) kept.residual.tensors.push_back(operand);
+    return kept;
   }
   Tensors vjp(const Reverse& rule) const {
+    const Residual residual = without_stand_ins(*rule.residual), kept = without_stand_ins(*rule.kept);
+    const std::span<const Tensor> operands = std::span(rule.residual->tensors).subspan(residual.tensors.size());
     Reverse of_own = rule;
     of_own.input_types = rule.input_types.first(own());
-    Tensors found = table().vjp(parameters(), of_own);
+    of_own.residual = &residual;
+    of_own.kept = &kept;
+    Tensors found = with_stand_ins(operands, [&] { return table().vjp(parameters(), of_own); });
     while (found.size() < value.inputs()) found.push_back(Tensor());
     return found;
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
     for (std::size_t i = own(); i < inputs.size(); ++i)
       if (tangents[i].defined()) refuse_captured(type_of(inputs[i]), "is differentiated");
-    return with_draws(inputs, [&] { return table().push(parameters(), inputs.first(own()), tangents.first(own())); });
+    return with_operands(inputs,
+                         [&] { return table().push(parameters(), inputs.first(own()), tangents.first(own())); });
   }
   BatchedOutputs batch(const Batch& batch) const {
     Tensors inputs(batch.inputs.begin(), batch.inputs.end());
@@ -82,7 +97,7 @@ struct RecordedFunction {
     }
     Batch of_own = batch;
     of_own.inputs = batch.inputs.first(own());
-    return with_draws(inputs, [&] { return table().batch(parameters(), of_own); });
+    return with_operands(inputs, [&] { return table().batch(parameters(), of_own); });
   }
 
  private:
@@ -102,6 +117,31 @@ struct RecordedFunction {
     StreamPosition at = position_at(place);
     at.position += draws;
     return at;
+  }
+  template <class F>
+  std::invoke_result_t<F> with_operands(std::span<const Tensor> inputs, const F& rule) const {
+    return with_stand_ins(stand_ins_among(inputs), [&] { return with_draws(inputs, rule); });
+  }
+  /// The operand for each of the originals.
+  Tensors stand_ins_among(std::span<const Tensor> inputs) const {
+    Tensors operands;
+    for (const Captured::Original& original : captured.originals) operands.push_back(inputs[original.operand]);
+    return operands;
+  }
+  /// What the function's own rule kept: these operands were kept behind it.
+  Residual without_stand_ins(const Residual& kept) const {
+    const auto end = kept.tensors.end() - std::ssize(captured.originals);
+    return {.tensors = {kept.tensors.begin(), end}, .rest = kept.rest};
+  }
+  /// A rule reads the operands in place of what it captured.
+  template <class F>
+  std::invoke_result_t<F> with_stand_ins(std::span<const Tensor> operands, const F& rule) const {
+    StandIns all{.pairs = {}, .outer = this_thread.stand_ins ? *this_thread.stand_ins : nullptr};
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      all.pairs.push_back({captured.originals[i].value, value_of(operands[i])});
+    const auto shared = std::make_shared<const StandIns>(std::move(all));
+    const With<&ThreadContext::stand_ins> in_rule(&shared);
+    return rule();
   }
   /// A rule draws what the value draws, so that the two agree where both are computed.
   template <class F>
@@ -133,6 +173,12 @@ WrittenDown written_down(Op op, const Types& inputs) {
   RecordedFunction recorded{.function = InnerOp(op), .value = closed(inner.body(), captured), .captured = {}};
   recorded.captured.served = served;
   recorded.captured.count = std::ssize(captured);
+  const std::vector<Variable>& operands = recorded.value.body().inputs;
+  for (const auto& [value, variable] : inner.interpreter().outer_values()) {
+    const auto at = std::find(operands.begin() + std::ssize(inputs), operands.end(), variable);
+    if (at != operands.end())
+      recorded.captured.originals.push_back({static_cast<std::size_t>(at - operands.begin()), value});
+  }
   for (const RecordInterpreter::Draw& draw : inner.interpreter().draws()) {
     const auto is_it = [&](const ValueRef& v) { return v.get() == draw.place.get(); };
     const auto at = std::find_if(captured.begin(), captured.end(), is_it);

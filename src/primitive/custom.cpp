@@ -7,6 +7,7 @@
 #include "primitive/running.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/stand_ins.h"
 
 namespace ricci {
 UserFunctionInRule::UserFunctionInRule()
@@ -124,6 +125,13 @@ Residual snapshot(Op op, const Residual& residual) {
   return {.tensors = fresh_cells(op, residual.tensors), .rest = residual.rest};
 }
 
+/// What stood for captured tensors while the rule `keep` ran, kept with its `rest`. On the way back it stands for them.
+struct KeptInRule {
+  std::shared_ptr<const void> rest;
+  std::shared_ptr<const StandIns> stand_ins;
+  void operator()(const void*) const {}  // as a deleter: `rest` goes with it
+};
+
 }  // namespace
 
 Values call(Op op, std::span<const ValueRef> inputs) {
@@ -135,7 +143,12 @@ Values call(Op op, std::span<const ValueRef> inputs) {
 KeptValues keep(Op op, std::span<const ValueRef> inputs, const Mask& wanted) {
   const UserFunctionInRule in_rule;
   const Kept kept = op.rules->keep(op.parameters, wrap_all(inputs), wanted);
-  return {read_all(op, kept.outputs), std::make_shared<Residual>(snapshot(op, kept.residual)), kept.constant};
+  const auto residual = std::make_shared<Residual>(snapshot(op, kept.residual));
+  if (this_thread.stand_ins) {
+    const KeptInRule and_stand_ins{residual->rest, *this_thread.stand_ins};
+    residual->rest = std::shared_ptr<const void>(and_stand_ins.rest.get(), and_stand_ins);
+  }
+  return {read_all(op, kept.outputs), residual, kept.constant};
 }
 
 PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tensor> tangents) {
@@ -151,6 +164,8 @@ PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tenso
 
 Tensors vjp(Op op, const Reverse& rule) {
   const UserFunctionInRule in_rule;
+  const auto* kept_in_rule = std::get_deleter<KeptInRule>(rule.residual->rest);
+  const With<&ThreadContext::stand_ins> as_it_was_kept(kept_in_rule ? &kept_in_rule->stand_ins : nullptr);
   const InLanesOf lanes_of_values(rule.residual->tensors);
   const InLanesOf lanes_of_cotangents(rule.cotangents);
   // In cells of their own, made inside these lanes: the rule may write to them.

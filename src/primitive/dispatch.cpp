@@ -287,6 +287,9 @@ const ValueRef& live(const ValueRef& value, const char* op) {
       continue;
     }
     const std::string start = std::string(op) + ": an operand " + to_string(v->type), why = stale_description(v->level);
+    if (this_thread.stand_ins && this_thread.rule && v->kind == ValueKind::recorded)
+      raise<TransformError>(start + " was captured by a rule of " + *this_thread.rule +
+                            " alone, not by its value: it " + why + ", which has ended; pass it as an argument");
     raise<TransformError>(of_this_thread(v->level)
                               ? start + " is stale: it " + why +
                                     ", which has ended; return it from the function instead"

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,6 +29,7 @@ struct AroundAllEquations;
 struct Formula;
 struct RunningTable;
 struct SetAside;
+struct StandIns;
 namespace mpi::runs {
 class OwnValues;
 }
@@ -86,6 +88,9 @@ struct ThreadContext {
 
   // ── work of several threads ──
   bool inside_work = false;  // whether it is a worker, or a caller whose work is under way
+
+  // ── rules of recorded functions ──
+  const std::shared_ptr<const StandIns>* stand_ins = nullptr;  // what stands for captured tensors; null: no rule runs
 };
 
 /// By initial-exec, as each small operation asks.

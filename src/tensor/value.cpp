@@ -9,7 +9,9 @@
 #include "ricci/primitive/pool.h"
 #include "tensor/lent.h"
 #include "tensor/outlived_thread_local.h"
+#include "tensor/stand_ins.h"
 #include "tensor/symbols.h"
+#include "tensor/thread_context.h"
 
 namespace ricci {
 namespace {
@@ -341,7 +343,7 @@ void refresh_chain(Cell* view, std::uint64_t now) {
 
 }  // namespace
 
-const ValueRef& value_of(const Tensor& tensor) {
+const ValueRef& own_value_of(const Tensor& tensor) {
   Cell* cell = tensor.cell();
   if (!cell) [[unlikely]]
     throw_undefined();
@@ -349,6 +351,22 @@ const ValueRef& value_of(const Tensor& tensor) {
   const std::uint64_t now = root_of(cell)->version;
   if (cell->link->seen.load(std::memory_order_acquire) != now) refresh_chain(cell, now);
   return cell->value;
+}
+
+namespace {
+
+const ValueRef& shown_in_rule(const ValueRef& own) {
+  for (const StandIns* all = this_thread.stand_ins->get(); all; all = all->outer.get())
+    for (const StandIns::Pair& pair : all->pairs)
+      if (pair.captured.get() == own.get()) return pair.operand;
+  return own;
+}
+
+}  // namespace
+
+const ValueRef& value_of(const Tensor& tensor) {
+  const ValueRef& own = own_value_of(tensor);
+  return this_thread.stand_ins && own->level != 0 ? shown_in_rule(own) : own;
 }
 
 Cell* root_of(Cell* cell) { return cell->link && !cell->link->is_argument() ? cell->link->root : cell; }
