@@ -3,7 +3,8 @@
 
     ./dev bench --report                          everything
     ./dev bench --report --cases W1,W12 --rounds 3
-    ./dev bench --report --keep gradbench,robot   takes what the last report measured for these (build/report)
+    ./dev bench --report --keep gradbench,robot   takes what the last report measured for these (build/report), or, where
+                                                  that is gone, what the page says of them
 
 Rivals are those that $RICCI_BENCH_PYTHON, .venv/bin/python or python3 can import; what is absent is said. Every case
 stands in the page, lost ones too. Knows nothing of what is measured.
@@ -272,6 +273,12 @@ state at a time; JAX by `vmap`, its derivatives solved; CasADi's C with a loop o
 """
 
 
+def on_page(heading):
+    """The section as it stands in the page."""
+    _, found, rest = PAGE.read_text().partition(f"## {heading}\n")
+    return found + rest.partition("\n## ")[0].rstrip() + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default=CASES)
@@ -287,7 +294,8 @@ def main():
             print(f"== {name}", file=sys.stderr, flush=True)
             before, found = load(), section(arguments)
             file.write_text(json.dumps({"machine": machine(), "load": [before, load()], **found}, indent=1))
-        measured[name] = json.loads(file.read_text())
+        if file.exists():
+            measured[name] = json.loads(file.read_text())
     text, points = of_cases(measured["cases"])
     where = measured["cases"]["machine"]
     about = (f"Written by `./dev bench --report` on {where['date']}: {where['processor']}, {where['cores']} cores, "
@@ -295,7 +303,9 @@ def main():
              "beside, times are too high and ratios rough.")
     PICTURE.write_text(picture(points))
     SUMMARY.write_text(summary(points))
-    PAGE.write_text("\n".join([f"# Results\n\n{about}\n", text, of_gradbench(measured["gradbench"]), of_robot(measured["robot"])]))
+    of_others = [of(measured[name]) if name in measured else on_page(heading)
+                 for name, heading, of in (("gradbench", "GradBench", of_gradbench), ("robot", "A robot", of_robot))]
+    PAGE.write_text("\n".join([f"# Results\n\n{about}\n", text, *of_others]))
     print(f"wrote {PAGE.relative_to(ROOT)} and its pictures")
     losses = LOSSES.read_text()
     unnamed = [name for name, ratio in points if ratio < 0.95 and f"`{name}`" not in losses]
