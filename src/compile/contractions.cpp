@@ -32,6 +32,7 @@ struct Item {
   Tensor value;
   Digits axes;
   bool is_computed = false;  // else it is a factor as the function has it
+  bool is_sum = false;
 };
 
 bool has(const Digits& digits, Digit d) { return std::ranges::find(digits, d) != digits.end(); }
@@ -81,8 +82,14 @@ class Contraction {
     return repeats && !(with_ones == whole) ? expand(value, whole) : value;
   }
 
-  void note_range(const Item& item) {
-    if (item.is_computed) most_of_factors_.push_back(amax(abs(item.value)));
+  /// Of two that are multiplied. A factor of the function's that a sum is multiplied by need only be finite: it is 1
+  /// here, else nan.
+  void note_ranges(const Item& a, const Item& b) {
+    for (const Item* item : {&a, &b}) {
+      if (!item->is_computed && !a.is_sum && !b.is_sum) continue;
+      const Tensor most = amax(abs(item->value));
+      most_of_factors_.push_back(item->is_computed ? most : most * 0 + 1);
+    }
   }
   /// Factors with the same digits: the square of one, or a product element by element.
   void multiply_alike() {
@@ -93,9 +100,9 @@ class Contraction {
   /// Item `from` goes into item `into`, which has all of its digits.
   void multiply(std::size_t from, std::size_t into) {
     Item& item = items_[into];
-    note_range(item), note_range(items_[from]);
+    note_ranges(item, items_[from]);
     item.value = item.value * laid_out(items_[from], item.axes, false);
-    item.is_computed = true;
+    item.is_computed = true, item.is_sum = false;
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(from));
   }
 
@@ -117,7 +124,7 @@ class Contraction {
         else axes.push_back(static_cast<std::int64_t>(k));
       if (axes.empty()) continue;
       item.value = sum(item.value, axes);
-      item.is_computed = true;
+      item.is_computed = item.is_sum = true;
       item.axes = std::move(left);
       is_changed = true;
     }
@@ -168,7 +175,7 @@ class Contraction {
     return parts;
   }
   Item product_of(std::size_t i, std::size_t k) {
-    note_range(items_[i]), note_range(items_[k]);
+    note_ranges(items_[i], items_[k]);
     const AxisDigits parts = parts_of_product(i, k);
     const auto &batch = parts[0], &rows = parts[1], &columns = parts[2], &added = parts[3];
     const Digits axes = axes_of_product(i, k);
@@ -183,7 +190,7 @@ class Contraction {
       return first.size() == 1 && last.size() == 1 ? value : reshape(value, shape);
     };
     const Tensor product = matmul(as_matrices(items_[i], rows, added), as_matrices(items_[k], added, columns));
-    return {rows.size() == 1 && columns.size() == 1 ? product : reshape(product, shape_of(axes)), axes, true};
+    return {rows.size() == 1 && columns.size() == 1 ? product : reshape(product, shape_of(axes)), axes, true, true};
   }
 
   const DigitTable& digits_;

@@ -282,8 +282,7 @@ RunsEquation::RunsEquation(const Origin* from, const SizesOfRun& sizes_of_run)
 Size RunsEquation::size_of(Size size) const {
   for (const RunsEquation* run = this; run && size.is_symbol(); run = run->outer) {
     const auto [table, inputs] = run->sizes;
-    if (!table) continue;
-    return table->has(size) ? table->evaluate(size, inputs) : size;
+    if (table && table->has(size)) return table->evaluate(size, inputs);
   }
   return size;
 }

@@ -2,6 +2,7 @@
 #include "tensor/symbols.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <iterator>
 #include <utility>
@@ -62,9 +63,14 @@ const char* to_string(Guard::Relation relation) {
   return words[static_cast<std::size_t>(relation)];
 }
 
+std::int64_t SymbolTable::next_id() {
+  static std::atomic<std::int64_t> made = 0;
+  return made.fetch_add(1, std::memory_order_relaxed) % tables;
+}
+
 SymbolTable* SymbolTable::owner(Size symbol) {
-  if (depth_of(symbol) != depth_) return around_ ? around_->owner(symbol) : nullptr;
-  return number(symbol) < symbols() ? this : nullptr;
+  if (has(symbol)) return this;
+  return around_ ? around_->owner(symbol) : nullptr;
 }
 
 Size SymbolTable::add_input(std::int64_t hint) {

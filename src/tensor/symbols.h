@@ -44,7 +44,7 @@ class SymbolTable {
   SymbolTable() = default;
   /// Of a recording that begins inside the one with the table `around`; null: in none. Symbols of `around` become
   /// numbers in this table (`here`).
-  explicit SymbolTable(SymbolTable* around) : around_(around), depth_(around ? around->depth_ + 1 : 0) {}
+  explicit SymbolTable(SymbolTable* around) : around_(around) {}
   /// The recording has ended: it has no symbols of the table around it.
   void forget_around() { around_ = nullptr; }
   /// The size of an input, `hint` in this recording: the next unknown.
@@ -85,8 +85,8 @@ class SymbolTable {
   static std::size_t number(Size symbol) {
     return static_cast<std::size_t>(symbol.symbol_index() & (symbols_of_a_table - 1));
   }
-  /// Whether the symbol may be one of this table: tables of equal depth have symbols of equal numbers.
-  bool has(Size symbol) const { return depth_of(symbol) == depth_ && number(symbol) < symbols(); }
+  /// Whether the symbol is one of this table, or of a copy.
+  bool has(Size symbol) const { return id_of(symbol) == id_ && number(symbol) < symbols(); }
   /// The table that the symbol belongs to: this one, or one around it; null: neither.
   SymbolTable* owner(Size symbol);
   /// Guards in the order in which they were found, none twice.
@@ -117,9 +117,10 @@ class SymbolTable {
   };
   using Sizes = std::vector<std::optional<Size>>;  // by unknown
 
-  static constexpr std::int64_t symbols_of_a_table = std::int64_t{1} << 40;
-  static std::int64_t depth_of(Size symbol) { return symbol.symbol_index() / symbols_of_a_table; }
-  Size symbol(std::int64_t number) const { return Size::symbol(depth_ * symbols_of_a_table + number); }
+  static constexpr std::int64_t symbols_of_a_table = std::int64_t{1} << 40, tables = std::int64_t{1} << 21;
+  static std::int64_t next_id();
+  static std::int64_t id_of(Size symbol) { return symbol.symbol_index() / symbols_of_a_table; }
+  Size symbol(std::int64_t number) const { return Size::symbol(id_ * symbols_of_a_table + number); }
 
   /// Requires: the size is a symbol of this table.
   const Polynomial& expression(Size size) const { return expressions_[number(size)]; }
@@ -151,7 +152,7 @@ class SymbolTable {
   static bool divides(const Polynomial& divisor, const Polynomial& dividend, Polynomial& quotient);
 
   SymbolTable* around_ = nullptr;
-  std::int64_t depth_ = 0;  // so many tables were around it. Symbols say it: one of another depth is another table's
+  std::int64_t id_ = next_id();  // its copies have it too. Symbols say it, so that none is taken for another table's
   int inputs_ = 0;
   std::vector<Unknown> unknowns_;
   std::vector<Polynomial> expressions_;  // by symbol index

@@ -214,6 +214,18 @@ TEST_F(Contractions, FactorsThatAreLargeAndSmallGiveWhatTheirProductsGive) {
   }
 }
 
+TEST_F(Contractions, AnArgumentThatASumIsMultipliedByMayBeInfinite) {
+  const auto f = [](const std::vector<Tensor>& x) { return (x[0] * x[1]).sum(1); };
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const rc::Shape& shape : {rc::Shape{1, 1, 200}, rc::Shape{256, 1, 200}}) {
+      Tensor x = rc::rand({256, 100, 1}, dtype), y = rc::rand(shape, dtype);
+      x[9][3][0] = 0, y[0][0][5] = std::numeric_limits<double>::infinity();
+      EXPECT_TRUE(is_contracted(f, {x, y}, dtype == rc::float32 ? 1e-5 : 1e-12));
+      y = y * 1e-31;
+      EXPECT_TRUE(is_contracted(f, {x, y}, dtype == rc::float32 ? 1e-5 : 1e-12));
+    }
+}
+
 TEST_F(Contractions, OperandsMayLieInAnyWayWhereTheEquationsRunAsWritten) {
   if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
   const auto norms = [](const Tensor& a, const Tensor& b) {

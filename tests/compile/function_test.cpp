@@ -188,6 +188,17 @@ TEST(CompiledFunction, RefusesASizeOfAFunctionInsideItThatHasEnded) {
   EXPECT_THROW(f(rc::ones({30})), rc::Error);
 }
 
+TEST(CompiledFunction, RefusesASizeOfAnotherFunctionThatHasEnded) {
+  rc::Size kept = 0;
+  const auto keeps = rc::compile([&](const Tensor& x) {
+    kept = x.shape()[0];
+    return x * 2;
+  });
+  keeps(rc::ones({20}));
+  const auto uses = rc::compile([&](const Tensor& x) { return x * rc::ones(rc::Shape(kept)).sum(); });
+  EXPECT_THROW(uses(rc::ones({50})), rc::Error);
+}
+
 // A size of what the inner function captures is one of the outer function's.
 TEST(CompiledFunction, MayUseASizeThatTheOuterOneLeavesOpen) {
   using Function = std::function<Tensor(const Tensor&, const Tensor&)>;
