@@ -114,7 +114,6 @@ Tensor at(double number) { return rc::tensor(number, rc::float64); }
 
 const std::vector<Around>& transforms() {
   static const Tensor x = at(0.6), w = at(1.3), xs = doubles({0.6, 1.1}), ws = doubles({1.3, 0.8});
-  using Pair = std::pair<Tensor, Tensor>;
   static const std::vector<Around> all = {
       {"nothing", [](const OfTwo& f) { return f(x, w); }},
       {"vmap", [](const OfTwo& f) { return rc::vmap(f, {.in_dims = {0, rc::none}})(xs, w); }},
