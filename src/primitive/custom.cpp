@@ -125,7 +125,7 @@ Residual snapshot(Op op, const Residual& residual) {
   return {.tensors = fresh_cells(op, residual.tensors), .rest = residual.rest};
 }
 
-/// What stood for captured tensors while the rule `keep` ran, kept with its `rest`. On the way back it stands for them.
+/// The stand-ins of captured tensors while the rule `keep` ran, kept with the residual's `rest`. `vjp` uses the same.
 struct KeptInRule {
   std::shared_ptr<const void> rest;
   std::shared_ptr<const StandIns> stand_ins;

@@ -87,7 +87,7 @@ class SymbolTable {
   }
   /// Whether the symbol is one of this table, or of a copy.
   bool has(Size symbol) const { return id_of(symbol) == id_ && number(symbol) < symbols(); }
-  /// The table that the symbol belongs to: this one, or one around it; null: neither.
+  /// The table that made the symbol: this table, or a table around this one. Null: no such table made the symbol.
   SymbolTable* owner(Size symbol);
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
@@ -152,7 +152,7 @@ class SymbolTable {
   static bool divides(const Polynomial& divisor, const Polynomial& dividend, Polynomial& quotient);
 
   SymbolTable* around_ = nullptr;
-  std::int64_t id_ = next_id();  // its copies have it too. Symbols say it, so that none is taken for another table's
+  std::int64_t id_ = next_id();  // of this table and its copies. A symbol carries the id of the table that made it
   int inputs_ = 0;
   std::vector<Unknown> unknowns_;
   std::vector<Polynomial> expressions_;  // by symbol index
@@ -171,7 +171,7 @@ inline SymbolTable* or_those_here(const std::shared_ptr<SymbolTable>& symbols) {
 /// Whether a table is installed on this thread: elsewhere there are no symbols.
 bool inside_symbol_scope();
 
-/// The size in the installed table: a symbol of a table around it is the number that it has there, under a guard there.
+/// The size for the installed table. A symbol of a table around becomes its number there, and that table gets a guard.
 Size here(Size size);
 /// As in the installed table, where one is a symbol.
 Size smaller(Size a, Size b);

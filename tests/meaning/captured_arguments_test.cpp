@@ -1,5 +1,5 @@
 // Custom functions that capture an argument of a recorded or compiled function: their rules see the operand that stands
-// for it. What works eagerly works there; what is refused eagerly is refused there.
+// for it. Example: grad of the compiled function works if grad of the function itself works, and is refused if not.
 #include <algorithm>
 #include <functional>
 #include <string>
