@@ -11,13 +11,18 @@
 
 namespace ricci::compiled {
 
-/// What gives `outputs` from `inputs`, by those equations of `body` that `takes_part` holds of. Its inputs are these,
-/// and behind them the other values that the equations read.
+/// Some equations of a program as a program of their own.
+struct Apart {
+  Program program;
+  std::vector<Variable> inputs;  // the program's, as the body numbers them
+};
+/// The equations of `body` that give `outputs` from `inputs`, as far as `takes_part(equation)` holds. Where an equation
+/// reads another value, that value is a further input, behind `inputs`.
 template <class TakesPart>
-ProgramBody equations_between(const ProgramBody& body, std::span<const Variable> inputs,
-                              std::span<const Variable> outputs, const TakesPart& takes_part) {
+Apart equations_between(const ProgramBody& body, std::span<const Variable> inputs, std::span<const Variable> outputs,
+                        const TakesPart& takes_part) {
   ProgramBody apart;
-  apart.types = body.types, apart.constants = body.constants;
+  apart.types = body.types;
   apart.inputs.assign(inputs.begin(), inputs.end()), apart.outputs.assign(outputs.begin(), outputs.end());
   std::vector<bool> is_needed(body.types.size()), is_given(body.types.size());
   for (const Variable v : outputs) is_needed[at(v)] = true;
@@ -32,9 +37,11 @@ ProgramBody equations_between(const ProgramBody& body, std::span<const Variable>
     for (const Variable v : e.inputs) is_needed[at(v)] = true;
   }
   std::ranges::reverse(apart.equations);
+  for (const Constant& constant : body.constants)
+    if (is_needed[at(constant.variable)]) apart.constants.push_back(constant);
   for (std::size_t v = 0; v < is_needed.size(); ++v)
     if (is_needed[v] && !is_given[v]) apart.inputs.push_back(static_cast<Variable>(v));
-  return apart;
+  return {with_own_numbers(apart), apart.inputs};
 }
 
 /// Runs such a program on elements of others, and writes what it gives to `out`.

@@ -66,7 +66,8 @@ class Contraction {
     for (const Digit d : digits) shape.push_back(digits_.size(d));
     return shape;
   }
-  /// The item with axes in that order; those that it does not have repeat it, or have one element.
+  /// The item with an axis for each digit of `order`. An axis that the item lacks has one element; if `repeats`, the
+  /// item's elements are repeated along that axis.
   Tensor laid_out(const Item& item, const Digits& order, bool repeats) const {
     std::vector<std::int64_t> axes;
     Shape with_ones, whole;
@@ -206,11 +207,11 @@ struct OrAsWritten {
   using kind = Explicit;
   static constexpr const char* name = "or_as_written";
   static constexpr bool locally_constant = true;  // no rule derives from it
-  struct Apart {
-    Program equations;
-    void print_parameter(std::string& out) const { out += std::to_string(equations.equations()); }
-    void walk_parameter(ParameterVisitor& visitor) { visitor.program(equations); }
-    bool operator==(const Apart& other) const { return &equations.body() == &other.equations.body(); }
+  struct Equations {
+    Program program;
+    void print_parameter(std::string& out) const { out += std::to_string(program.equations()); }
+    void walk_parameter(ParameterVisitor& visitor) { visitor.program(program); }
+    bool operator==(const Equations& other) const { return &program.body() == &other.program.body(); }
   } apart;
   std::int64_t factors;
   double least;  // that the largest absolute value of a factor may be
@@ -234,7 +235,7 @@ struct OrAsWritten {
       return std::isfinite(most) && most >= least;
     };
     const Inputs most = in.subspan(1, at(factors));
-    if (!std::ranges::all_of(most, is_in_range)) run_apart(apart.equations, {&result, 1}, in.subspan(1 + at(factors)));
+    if (!std::ranges::all_of(most, is_in_range)) run_apart(apart.program, {&result, 1}, in.subspan(1 + at(factors)));
   }
 };
 
@@ -309,7 +310,8 @@ class Replacement {
     return items;
   }
 
-  /// Adds the equations of `from`. Its first output is the result where it has no other ones. Gives its outputs.
+  /// Adds the equations of `from` to `to` and returns the outputs of `from` as variables of `to`. If `from` has one
+  /// output, that output is the variable of the original equation's result.
   std::vector<Variable> splice(const ProgramBody& from, ProgramBody& to) const {
     std::vector<Variable> number(from.types.size(), -1), outputs;
     for (std::size_t k = 0; k < from.inputs.size(); ++k) number[at(from.inputs[k])] = sum_.term.factors[k].value;
@@ -337,16 +339,15 @@ class Replacement {
     SmallVector<Variable, 3> factors;
     for (const Factor& f : sum_.term.factors)
       if (std::ranges::find(factors, f.value) == factors.end()) factors.push_back(f.value);
-    auto apart = std::make_unique<ProgramBody>(equations_between(
-        body_, {factors.data(), factors.size()}, {original_.outputs.data(), 1}, [](const Equation&) { return true; }));
+    Apart apart = equations_between(body_, {factors.data(), factors.size()}, {original_.outputs.data(), 1},
+                                    [](const Equation&) { return true; });
     Equation e{.rules = &rules_of<OrAsWritten>,
                .parameters = {},
                .inputs = {results.begin(), results.end()},
                .outputs = original_.outputs,
                .origin = original_.origin};
-    for (const Variable v : apart->inputs) e.inputs.push_back(v);
-    Program equations(Shared<const ProgramBody>(apart.release()));
-    e.parameters = own(OrAsWritten{{std::move(equations)}, std::ssize(results) - 1, least});
+    for (const Variable v : apart.inputs) e.inputs.push_back(v);
+    e.parameters = own(OrAsWritten{{std::move(apart.program)}, std::ssize(results) - 1, least});
     return e;
   }
 
@@ -415,7 +416,7 @@ std::optional<Contracted> with_contractions(const Program& program, double bytes
   if (is_left_out("contractions") || is_left_out("lanes")) return std::nullopt;
   const auto with_kernels = [](Program fewer) {
     ExpandOptions options;
-    options.work_left = std::make_shared<std::size_t>(80'000);  // as that of kernels for all sizes
+    options.work_left = std::make_shared<std::size_t>(most_work_of_plan);
     Program planned = with_kernels_throughout(fewer, options);
     return Contracted{std::move(fewer), std::move(planned)};
   };

@@ -10,6 +10,9 @@
 
 namespace ricci::compiled {
 
+/// LLVM makes code of so many plain operations in a second, at 9 to 15 us each.
+inline constexpr std::size_t most_work_of_plan = 80'000;
+
 struct Cost {
   double bytes = 0;             // of its operands and results; a view's are 0
   std::optional<double> flops;  // none: its rules do not tell

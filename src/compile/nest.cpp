@@ -262,10 +262,7 @@ bool adds_up_all(const ProgramBody& body, const Equation& e) {
   if (!e.rules->accumulation() || e.outputs.size() != 1 || e.rules->effect != Effect::no_effect) return false;
   const Type& y = body.types[at(e.outputs[0])];
   const Accumulation a = e.rules->accumulation()(e.parameters.get());
-  const Formula::Step& join = a.join.steps[at(a.join.result)];
-  if (y.shape.numel().raw() != 1 || !is_floating(y.dtype) || is_complex(y.dtype) || join.kind != Formula::Kind::word ||
-      join.word != Word::add || a.join.steps.size() != 3 || a.start != 0)
-    return false;
+  if (y.shape.numel().raw() != 1 || !is_floating(y.dtype) || is_complex(y.dtype) || !adds_totals(a)) return false;
   Types operands;
   for (const Variable v : e.inputs) {
     const Type& x = body.types[at(v)];

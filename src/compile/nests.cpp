@@ -180,9 +180,9 @@ class Nests {
     Equation e{.rules = &rules_of<NestStep>, .parameters = {}, .inputs = {}, .outputs = {}};
     for (const std::size_t i : results.stored) e.outputs.push_back(body_.equations[i].outputs[0]);
     for (const std::size_t i : results.sums) e.outputs.push_back(body_.equations[i].outputs[0]);
-    auto apart = std::make_unique<ProgramBody>(equation_by_equation(e.outputs, nest->inputs));
-    for (const Variable v : apart->inputs) e.inputs.push_back(v);
-    e.parameters = own(NestStep{{std::move(nest), Program(Shared<const ProgramBody>(apart.release()))}});
+    Apart apart = equation_by_equation(e.outputs, nest->inputs);
+    for (const Variable v : apart.inputs) e.inputs.push_back(v);
+    e.parameters = own(NestStep{{std::move(nest), std::move(apart.program)}});
     return e;
   }
 
@@ -220,7 +220,7 @@ class Nests {
 
   /// What gives `outputs` without the nest. Its inputs are the nest's, and behind them those that only equations read:
   /// of `cat({a, b})` cut to the part that is b, a nest reads b alone.
-  ProgramBody equation_by_equation(std::span<const Variable> outputs, std::span<const Variable> inputs) const {
+  Apart equation_by_equation(std::span<const Variable> outputs, std::span<const Variable> inputs) const {
     return equations_between(body_, inputs, outputs, [&](const Equation& e) {
       const Variable y = e.outputs[0];
       return by_variable_[at(y)] >= 0 || std::ranges::find(outputs, y) != outputs.end();

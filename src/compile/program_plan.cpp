@@ -79,10 +79,8 @@ Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::spa
 namespace {
 
 ExpandOptions expand_options(std::shared_ptr<const SymbolTable> table, Effort effort) {
-  // LLVM makes code of so many plain operations in a second, at 9 to 15 us each.
-  constexpr std::size_t most_work = 80'000;
   ExpandOptions options{.table = std::move(table)};
-  if (effort == Effort::normal) options.work_left = std::make_shared<std::size_t>(most_work);
+  if (effort == Effort::normal) options.work_left = std::make_shared<std::size_t>(most_work_of_plan);
   else options.most_of_formula = SIZE_MAX;
   return options;
 }

@@ -191,9 +191,7 @@ std::optional<Sum> Terms::product_of_matrices(const Equation& e) {
 std::optional<Sum> Terms::reduction(const Equation& e) {
   if (!e.rules->accumulation() || e.rules->effect != Effect::no_effect) return std::nullopt;
   const Accumulation a = e.rules->accumulation()(e.parameters.get());
-  const Formula::Step& join = a.join.steps[at(a.join.result)];
-  if (join.kind != Formula::Kind::word || join.word != Word::add || a.join.steps.size() != 3 || a.start != 0)
-    return std::nullopt;
+  if (!adds_totals(a)) return std::nullopt;
   Types operands;
   for (const Variable v : e.inputs) {
     if (type(v).dtype != type(e.outputs[0]).dtype || !(type(v).shape == type(e.inputs[0]).shape)) return std::nullopt;

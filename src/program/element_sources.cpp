@@ -87,4 +87,9 @@ std::optional<std::vector<bool>> reduced_axes(Op op, Types operands, int rank_of
   return reduced;
 }
 
+bool adds_totals(const Accumulation& a) {
+  const Formula::Step& join = a.join.steps[static_cast<std::size_t>(a.join.result)];
+  return join.kind == Formula::Kind::word && join.word == scalar::Word::add && a.join.steps.size() == 3 && a.start == 0;
+}
+
 }  // namespace ricci

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ricci/primitive.h"
+#include "ricci/primitive/formula.h"
 
 namespace ricci {
 
@@ -25,5 +26,8 @@ std::vector<std::vector<ElementSource>> sources_of(Op op, unsigned moved, std::s
 /// Of a reduction: by axis of the first operand, whether it is reduced. The reduced axes are those whose sizes the type
 /// rule leaves out. None where it does not keep the others as they are.
 std::optional<std::vector<bool>> reduced_axes(Op op, Types operands, int rank_of_result);
+
+/// Whether two totals of a reduction are joined by adding them, beginning with 0: as in a sum or a mean.
+bool adds_totals(const Accumulation& accumulation);
 
 }  // namespace ricci
