@@ -7,13 +7,6 @@ using namespace testing_support;
 
 namespace {
 
-TEST(CholeskyErrors, NotPositiveDefinite) {
-  const Tensor a = rc::tensor({{1., 2.}, {2., 1.}});
-  expect_error<rc::ValueError>(
-      [&] { rc::cholesky(a); },
-      "cholesky: f32[2,2] is not positive definite: its leading minor of order 2 is not positive", {a});
-}
-
 TEST(CholeskyErrors, NotPositiveDefiniteInOneExample) {
   const Tensor a = rc::stack({rc::eye(2), rc::eye(2) * -1}, 0);
   expect_error<rc::ValueError>(
@@ -23,38 +16,11 @@ TEST(CholeskyErrors, NotPositiveDefiniteInOneExample) {
       {a});
 }
 
-TEST(CholeskyErrors, NotSquare) {
-  const Tensor a = rc::ones({2, 3});
-  expect_error<rc::ValueError>([&] { rc::cholesky(a); }, "cholesky: needs square matrices, found f32[2,3]", {a});
-}
-
-TEST(CholeskyErrors, Integers) {
-  const Tensor a = rc::ones({2, 2}, rc::int64);
-  expect_error<rc::TypeError>([&] { rc::cholesky(a); },
-                              "cholesky: i64[2,2] is neither floating nor complex; "
-                              "convert it first, for example with x.to(rc::float32)",
-                              {a});
-}
-
 TEST(LinearAlgebraErrors, AnExampleWithoutRowsUnderVmap) {
   const Tensor xs = rc::ones({3, 2});
   const std::string rest = ": needs square matrices, found f32[2]\n  inside vmap over axis 0 of 3{at}";
   expect_error<rc::ValueError>([&] { rc::vmap([](Tensor x) { return rc::inverse(x); })(xs); }, "inverse" + rest, {xs});
   expect_error<rc::ValueError>([&] { rc::vmap([](Tensor x) { return rc::det(x); })(xs); }, "det" + rest, {xs});
-}
-
-TEST(SpectralErrors, ElementsThatAreNotFinite) {
-  const Tensor a = doubles({1, NAN, 0, 1}, {2, 2}), b = doubles({1, INFINITY}, {1, 2});
-  expect_error<rc::ValueError>([&] { rc::eigh(a); },
-                               "eigh: f64[2,2] holds an infinity or NaN; pass finite elements only");
-  expect_error<rc::ValueError>([&] { rc::svd(b); }, "svd: f64[1,2] holds an infinity or NaN; pass finite elements only",
-                               {b});
-}
-
-TEST(SpectralErrors, Shapes) {
-  const Tensor a = rc::ones({2, 3}), v = rc::ones({3});
-  expect_error<rc::ValueError>([&] { rc::eigh(a); }, "eigh: needs square matrices, found f32[2,3]", {a});
-  expect_error<rc::ValueError>([&] { rc::svd(v); }, "svd: needs matrices, found f32[3]", {v});
 }
 
 TEST(SpectralErrors, SizesBeyondThoseOfLapack) {
@@ -83,8 +49,6 @@ TEST(MultiDotErrors, AnExampleThatIsAVectorUnderVmap) {
 
 TEST(EinsumErrors, NumberOfOperands) {
   const Tensor a = rc::ones({2, 3});
-  expect_error<rc::ValueError>([&] { rc::einsum("ij,jk->ik", {a}); },
-                               "einsum: \"ij,jk->ik\" describes 2 operands, found 1", {a});
   expect_error<rc::ValueError>([&] { rc::einsum("ij->i", {a, a}); }, "einsum: \"ij->i\" describes 1 operand, found 2",
                                {a});
 }
@@ -93,13 +57,6 @@ TEST(EinsumErrors, NumberOfAxes) {
   const Tensor a = rc::ones({2, 3});
   expect_error<rc::ValueError>([&] { rc::einsum("ijk->i", {a}); },
                                "einsum: \"ijk->i\" gives operand 0 3 axes, but it is f32[2,3]", {a});
-}
-
-TEST(EinsumErrors, SizesOfOneLetter) {
-  const Tensor a = rc::ones({2, 3}), b = rc::ones({4, 5});
-  expect_error<rc::ValueError>(
-      [&] { rc::einsum("ij,jk->ik", {a, b}); },
-      "einsum: \"ij,jk->ik\" needs one size for j: operand 0 f32[2,3] has 3, operand 1 f32[4,5] has 4", {a, b});
 }
 
 TEST(EinsumErrors, SizesOfOneLetterInsideVmap) {

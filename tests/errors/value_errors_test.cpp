@@ -169,9 +169,6 @@ TEST(RankErrors, OfVectorsAsBoundsOfARange) {
 
 TEST(ClassErrors, OneHot) {
   const Tensor index = rc::tensor({{0, 2}, {5, -1}});
-  expect_error<rc::IndexError>([&] { rc::one_hot(index, 3); },
-                               "one_hot: index 5 at [1,0] is out of range for 3 classes; the legal range is [0, 2]",
-                               {index});
   expect_error<rc::IndexError>([&] { rc::one_hot(rc::tensor(-1), 1); },
                                "one_hot: index -1 is out of range for 1 class; the legal range is [0, 0]");
   expect_error<rc::IndexError>([&] { rc::vmap([](Tensor i) { return rc::one_hot(i, 3); })(index); },
@@ -186,28 +183,14 @@ TEST(ClassErrors, OneHot) {
 
 TEST(ClassErrors, OfLosses) {
   const Tensor x = rc::ones({2, 3}), target = rc::tensor({1, 5});
-  expect_error<rc::IndexError>([&] { rc::cross_entropy(x, target); },
-                               "cross_entropy: class 5 is out of range for 3 classes; the legal range is [0, 2]",
-                               {x, target});
   expect_error<rc::IndexError>([&] { rc::vmap([](Tensor a, Tensor t) { return rc::cross_entropy(a, t); })(x, target); },
                                "cross_entropy: class 5 in example 1 is out of range for 3 classes; the legal range is "
                                "[0, 2]\n  inside vmap over axis 0 of 2{at}",
-                               {x, target});
-  expect_error<rc::IndexError>([&] { rc::nll_loss(x, target); },
-                               "nll_loss: index 5 is out of range for axis 1 of f32[2,3]; the legal range is [0, 2]",
                                {x, target});
   expect_error<rc::IndexError>([&] { rc::vmap([](Tensor a, Tensor t) { return rc::nll_loss(a, t); })(x, target); },
                                "nll_loss: index 5 at [0] in example 1 is out of range for axis 0 of f32[3]; the legal "
                                "range is [0, 2]\n  inside vmap over axis 0 of 2{at}",
                                {x, target});
-}
-
-TEST(ArgumentErrors, AClampWithoutBounds) {
-  const Tensor x = rc::ones({2});
-  const std::string rest = ": neither low nor high is given; at least one of them must be";
-  expect_error<rc::ValueError>([&] { rc::clamp(x, rc::none, rc::none); }, "clamp" + rest, {x});
-  expect_error<rc::ValueError>([&] { x.clamp({}, {}); }, "clamp" + rest, {x});
-  expect_error<rc::ValueError>([&] { x.clamp_({}, {}); }, "clamp_" + rest, {x});
 }
 
 TEST(ArgumentErrors, APolygammaOfTooHighAnOrder) {
@@ -224,45 +207,8 @@ TEST(ArgumentErrors, APolygammaOfTooHighAnOrder) {
                                "polygamma: n is 34; it must be at most 33 for i64[], 169 after x.to(rc::float64)");
 }
 
-TEST(ArgumentErrors, EmbeddingWithTheWeightFirst) {
-  const Tensor weight = rc::ones({4, 2}), index = rc::tensor({0, 1});
-  expect_error<rc::TypeError>([&] { rc::embedding(weight, index); },
-                              "embedding: the index f32[4,2] is not of integers; convert it, for example with "
-                              "x.to(rc::int64)",
-                              {weight, index});
-  expect_error<rc::TypeError>([&] { rc::embedding(weight.to(rc::int64), index); },
-                              "embedding: the weight i64[2] is neither floating nor complex; the index stands first, "
-                              "and index_select reads integer tables");
-  expect_error<rc::TypeError>([&] { rc::embedding(index, weight.to(rc::int64)); },
-                              "embedding: the weight i64[4,2] is neither floating nor complex; the index stands first, "
-                              "and index_select reads integer tables");
-}
-
-TEST(LossErrors, ShapesThatDiffer) {
-  const Tensor p = rc::full({2, 3}, 0.5), y = rc::ones({3});
-  expect_error<rc::ValueError>([&] { rc::binary_cross_entropy(p, y); },
-                               "binary_cross_entropy: the target f32[3] must have the shape of the input f32[2,3]; "
-                               "expand it to that shape",
-                               {p, y});
-  expect_error<rc::ValueError>([&] { rc::binary_cross_entropy_with_logits(y, p, rc::Reduction::sum); },
-                               "binary_cross_entropy_with_logits: the target f32[2,3] must have the shape of the input "
-                               "f32[3]; expand it to that shape");
-}
-
 TEST(ShapeErrors, OfSearchsortedAndLinearAndEinsum) {
   const Tensor x = rc::ones({2, 3});
-  expect_error<rc::ValueError>([&] { rc::searchsorted(x.sum(), x); },
-                               "searchsorted: the sorted values f32[] must have at least 1 axis", {x});
-  expect_error<rc::ValueError>([&] { rc::searchsorted(x, rc::ones({3})); },
-                               "searchsorted: the values f32[3] have 1 axis, the sorted values f32[2,3] have 2; give "
-                               "both the same number of axes, or pass sorted values with 1 axis",
-                               {x});
-  expect_error<rc::ValueError>([&] { rc::linear(x, rc::ones({2})); },
-                               "linear: inner sizes differ: the input is f32[2,3], the weight is f32[2]; the last axis "
-                               "of the input must equal axis 0 of the weight",
-                               {x});
-  expect_error<rc::ValueError>([&] { rc::linear(x, rc::ones({1, 2, 3})); },
-                               "linear: the weight must be [outputs, inputs] or [inputs], it is f32[1,2,3]", {x});
   expect_error<rc::ValueError>([&] { rc::einsum("ii->i", rc::ones({1, 3})); },
                                "einsum: \"ii->i\" needs one size for i: operand 0 f32[1,3] has 1, operand 0 f32[1,3] "
                                "has 3");
