@@ -10,40 +10,11 @@ using namespace testing_support;
 
 namespace {
 
-TEST(Complex, IsMadeOfTwoPartsThatBroadcast) {
-  const Tensor z = rc::complex(doubles({1, 2}), rc::tensor({{3.0}, {4.0}}));
-  EXPECT_EQ(z.dtype(), rc::complex128);
-  EXPECT_EQ(sizes(z), (Sizes{2, 2}));
-  expect_values(rc::real(z), {1, 2, 1, 2});
-  expect_values(rc::imag(z), {3, 3, 4, 4});
-  EXPECT_EQ(rc::complex(rc::ones({2}), rc::ones({2})).dtype(), rc::complex64);
-}
-
 TEST(Complex, KeepsAnInfinityInItsPart) {
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor z = rc::complex(doubles({1}), doubles({infinity}));
   expect_values(rc::real(z), {1});
   EXPECT_EQ(rc::imag(z).item(), infinity);
-}
-
-TEST(Complex, HasTheDerivativesOfItsParts) {
-  const auto size = [](Tensor a, Tensor b) { return rc::square(rc::abs(rc::complex(a, b))).sum(); };
-  const auto [da, db] = rc::grad<0, 1>(size)(doubles({1, 2}), doubles({3, 4}));
-  expect_values(da, {2, 4});
-  expect_values(db, {6, 8});
-}
-
-TEST(Complex, RefusesPartsThatAreNotRealAndFloating) {
-  const Tensor x = rc::ones({2}), whole = rc::tensor({1, 2});
-  expect_error<rc::TypeError>([&] { rc::complex(x, whole); },
-                              "complex: i64[2] is not real and floating; convert it first, for example with "
-                              "x.to(rc::float32)",
-                              {x, whole});
-  expect_error<rc::ValueError>(
-      [&] { rc::complex(x, rc::ones({3})); },
-      "complex: shapes do not broadcast: f32[2] and f32[3]; axis -1 is 2 against 3, and neither "
-      "is 1",
-      {x});
 }
 
 TEST(ViewAsReal, SharesElementsBothWays) {
@@ -63,19 +34,6 @@ TEST(ViewAsComplex, TakesPairsOfAnyLayout) {
   expect_equal(rc::real(z), pairs.select(1, 0));
   expect_equal(rc::imag(z), pairs.select(1, 1));
   expect_equal(rc::view_as_real(rc::vmap(rc::view_as_complex)(ramp({4, 3, 2}))), ramp({4, 3, 2}));
-}
-
-TEST(ViewAsComplex, RefusesWhatHoldsNoPairs) {
-  const Tensor x = rc::ones({2, 3}), whole = rc::tensor({1, 2});
-  expect_error<rc::ValueError>(
-      [&] { rc::view_as_complex(x); },
-      "view_as_complex: the last axis of f32[2,3] is not of size 2; it must hold the real and the "
-      "imaginary part",
-      {x});
-  expect_error<rc::TypeError>([&] { rc::view_as_complex(whole); },
-                              "view_as_complex: i64[2] is neither f32 nor f64; convert it first", {whole});
-  expect_error<rc::TypeError>([&] { rc::view_as_real(x); }, "view_as_real: f32[2,3] is not complex; use it as it is",
-                              {x});
 }
 
 TEST(Complex, PowersByATensorHaveTheBitsOfPowersByANumber) {

@@ -196,32 +196,9 @@ TEST(Factory, TakesTheTypeOfAnotherTensor) {
   expect_values(x.new_ones({2}), {1, 1});
 }
 
-TEST(Factory, RefusesAValueWithAxes) {
-  expect_error<rc::ValueError>([] { rc::full({3}, rc::ones({2})); },
-                               "full: the value f32[2] has 1 axis; pass a number or a 0-dim tensor");
-}
-
-TEST(Full, IsDifferentiableInItsValue) {
-  const Tensor slope =
-      rc::grad([](Tensor x) { return (rc::full({3}, x) * rc::tensor({1., 2., 4.})).sum(); })(rc::tensor(2.0));
-  EXPECT_EQ(slope.item(), 7);
-}
-
-TEST(Full, MapsOverItsValue) {
-  const Tensor rows = rc::vmap([](Tensor x) { return rc::full({2}, x); })(rc::tensor({1., 2., 3.}));
-  expect_values(rows, {1, 1, 2, 2, 3, 3});
-}
-
 TEST(Factory, MadeInsideVmapTakesAValuePerExample) {
   const Tensor rows = rc::vmap([](Tensor x) { return Tensor(rc::zeros({3}).copy_(x)); })(rc::tensor({1., 2.}));
   expect_values(rows, {1, 1, 1, 2, 2, 2});
-}
-
-TEST(Eye, HasOnesOnItsDiagonal) {
-  expect_values(rc::eye(2), {1, 0, 0, 1});
-  expect_values(rc::eye(2, 3, rc::int64), {1, 0, 0, 0, 1, 0});
-  expect_values(rc::eye(3, 2), {1, 0, 0, 1, 0, 0});
-  EXPECT_EQ(rc::eye(2, rc::complex64).dtype(), rc::complex64);
 }
 
 TEST(Eye, ComesInRowsToo) {

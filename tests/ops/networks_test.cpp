@@ -104,15 +104,9 @@ TEST(Attention, WithoutQueriesKeysOrExamplesHasAResult) {
 
 TEST(Attention, SaysWhatDoesNotFit) {
   const Tensor x = rc::ones({2, 3}), y = rc::ones({4, 5});
-  expect_error<rc::ValueError>([&] { return scaled_dot_product_attention(x, y, y); },
-                               "scaled_dot_product_attention: the query f32[2,3] and the key f32[4,5] must have one "
-                               "size along their last axis");
   expect_error<rc::ValueError>([&] { return scaled_dot_product_attention(x, x, y); },
                                "scaled_dot_product_attention: the key f32[2,3] and the value f32[4,5] must have one "
                                "size along axis -2: a value for each key");
-  expect_error<rc::ValueError>(
-      [&] { return scaled_dot_product_attention(x, x, x, {.attn_mask = rc::ones({3, 2}) > 0}); },
-      "scaled_dot_product_attention: the mask f32[3,2] does not broadcast to [..., 2,2], its queries and keys");
   expect_error<rc::ValueError>(
       [&] { return scaled_dot_product_attention(x, x, x, {.attn_mask = rc::ones({2, 2}), .is_causal = true}); },
       "scaled_dot_product_attention: there is a mask, and is_causal; put what is causal into the mask");
@@ -123,11 +117,6 @@ TEST(Attention, SaysWhatDoesNotFit) {
       },
       "scaled_dot_product_attention: the heads of the query f32[3,2,2] must be a multiple of those of the key "
       "f32[2,2,2], and of as many of the value f32[2,2,2]");
-  expect_error<rc::ValueError>(
-      [&] { return multi_head_attention_forward(x, x, x, 2, {}).first; },
-      "multi_head_attention_forward: the width of the query f32[2,1,3] does not divide into 2 heads");
-  expect_error<rc::ValueError>([&] { return multi_head_attention_forward(x, x, x, 3, {.in_proj_weight = x}).first; },
-                               "multi_head_attention_forward: in_proj_weight must be [9,3], it is f32[2,3]");
 }
 
 // ── bags ──
@@ -181,16 +170,11 @@ TEST(EmbeddingBag, NeverHasARowForEachIndexInMemory) {
 
 TEST(EmbeddingBag, SaysWhatDoesNotFit) {
   const Tensor index = rc::tensor({0, 1}), table = rc::ones({3, 2});
-  expect_error<rc::ValueError>([&] { return embedding_bag(index, table); },
-                               "embedding_bag: the index i64[2] must be [bags, n] without offsets, or [n] with them; "
-                               "offsets are undefined");
   expect_error<rc::ValueError>([&] { return embedding_bag(index, table, {.offsets = index, .mode = "least"}); },
                                "embedding_bag: mode is \"least\"; it must be \"sum\", \"mean\" or \"max\"");
   expect_error<rc::ValueError>(
       [&] { return embedding_bag(index, table, {.offsets = index, .per_sample_weights = rc::ones({2})}); },
       "embedding_bag: per_sample_weights go with the mode \"sum\", it is \"mean\"");
-  expect_error<rc::ValueError>([&] { return embedding_bag(rc::tensor({{0}}), rc::ones({3})); },
-                               "embedding_bag: the weight f32[3] must have 2 axes");
   expect_error<rc::IndexError>(
       [&] { return embedding_bag(rc::tensor({0, 3}), table, {.offsets = rc::tensor({0}), .mode = "sum"}); },
       "embedding_bag: index 3 is out of range for axis 0 of f32[3,2]; the legal range is [0, 2]");
@@ -298,16 +282,12 @@ TEST(Recurrent, DropoutIsBetweenLayersInTrainingOnly) {
 
 TEST(Recurrent, LayersSayWhatDoesNotFit) {
   const Tensor x = waves({5, 2, 3}), h = waves({1, 2, 4});
-  expect_error<rc::ValueError>([&] { return gru(x, h, {h, h}).first; },
-                               "gru: params holds 2 weights; 1 layer and direction with 4 weights each take 4");
   expect_error<rc::ValueError>([&] { return gru(x, h, weights(1, 3, 4)).first; },
                                "gru: w_ih of layer 0 is f64[4,3]; it must be [12,3]");
   expect_error<rc::ValueError>([&] { return gru(x, waves({2, 2, 4}), weights(3, 3, 4)).first; },
                                "gru: hx is f64[2,2,4]; it must be [1,2,4]");
   expect_error<rc::ValueError>([&] { return std::get<0>(lstm(x, {h}, weights(4, 3, 4))); },
                                "lstm: hx must be {h, c}, it has 1 tensor");
-  expect_error<rc::ValueError>([&] { return gru_cell(x[0], h[0], x, x); },
-                               "gru_cell: w_ih is f64[5,2,3]; it must be [12,3]");
 }
 
 // ── resampling ──
@@ -339,15 +319,6 @@ TEST(Interpolate, SaysWhatDoesNotFit) {
       "interpolate: align_corners is for linear, bilinear, bicubic and trilinear, not for \"nearest\"");
   expect_error<rc::ValueError>([&] { return interpolate(x, {.scale_factor = 0.1, .mode = "bilinear"}); },
                                "interpolate: scale_factor 0.100000 of f32[1,1,2,2] leaves axis 2 empty");
-  expect_error<rc::ValueError>([&] { return interpolate(rc::ones({2, 2}), {.size = 3}); },
-                               "interpolate: the input is f32[2,2]; it must be [N, C, …] with one to three spatial "
-                               "axes");
-  expect_error<rc::ValueError>([&] { return pixel_shuffle(rc::ones({3, 2, 2}), 2); },
-                               "pixel_shuffle: the channels of f32[3,2,2] do not divide into squares of 2 by 2");
-  expect_error<rc::ValueError>(
-      [&] { return grid_sample(x, rc::ones({1, 3, 3, 3})); },
-      "grid_sample: the input is f32[1,1,2,2], the grid f32[1,3,3,3]; they must be [N, C, H, W] and [N, h, w, 2], or "
-      "[N, C, D, H, W] and [N, d, h, w, 3]");
   expect_error<rc::ValueError>([&] { return affine_grid(rc::ones({2, 3}), {2, 1, 3, 3}); },
                                "affine_grid: theta is f32[2,3]; for the size [2,1,3,3] it must be [2,2,3]");
 }

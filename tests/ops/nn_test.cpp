@@ -42,61 +42,17 @@ TEST(Convolution, HalfPrecisionIsComputedInFloat) {
 
 TEST(ConvolutionErrors, ShapesAndOptions) {
   const Tensor x = rc::ones({1, 4, 3, 3}), w = rc::ones({6, 4, 2, 2});
-  expect_error<rc::ValueError>([&] { rc::conv2d(rc::ones(3), w); },
-                               "conv2d: the input must be [N, C, H, W] or [C, H, W], it is f32[3]");
-  expect_error<rc::ValueError>([&] { rc::conv2d(x, rc::ones({6, 4, 2})); },
-                               "conv2d: the weight must be [O, C / groups, KH, KW], it is f32[6,4,2]");
   expect_error<rc::ValueError>([&] { rc::conv2d(x, rc::ones({6, 4, 5, 2})); },
                                "conv2d: the kernel of the weight f32[6,4,5,2] does not fit the input f32[1,4,3,3]: "
                                "on spatial axis 0 it reaches over 5 elements, the padded input has 3");
   expect_error<rc::ValueError>([&] { rc::conv2d(x, rc::ones({6, 1, 2, 2}), {.groups = 4}); },
                                "conv2d: the weight f32[6,1,2,2] gives 6 channels, which do not divide into groups 4");
-  expect_error<rc::ValueError>([&] { rc::conv2d(x, w, rc::ones(4)); },
-                               "conv2d: the bias must be [6], one number for each channel of the result, it is f32[4]");
   expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = {1, 1, 1}}); },
                                "conv2d: stride [1,1,1] must hold one number or 2");
   expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = 0}); }, "conv2d: stride is 0; it must be at least 1");
 }
 
 // ── pooling ──
-
-Tensor plain_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride, std::int64_t padding, bool greatest) {
-  const Sizes in = sizes(x);
-  const std::int64_t height = (in[2] + 2 * padding - kernel) / stride + 1,
-                     width = (in[3] + 2 * padding - kernel) / stride + 1;
-  const Values from = values(x);
-  Values y;
-  for (std::int64_t plane = 0; plane < in[0] * in[1]; ++plane)
-    for (std::int64_t i = 0; i < height; ++i)
-      for (std::int64_t j = 0; j < width; ++j) {
-        double sum = 0, most = -INFINITY;
-        for (std::int64_t row = i * stride - padding; row < i * stride - padding + kernel; ++row)
-          for (std::int64_t column = j * stride - padding; column < j * stride - padding + kernel; ++column) {
-            if (row < 0 || row >= in[2] || column < 0 || column >= in[3]) continue;
-            const double element = from[static_cast<std::size_t>((plane * in[2] + row) * in[3] + column)];
-            sum += element;
-            most = std::max(most, element);
-          }
-        y.push_back(greatest ? most : sum / static_cast<double>(kernel * kernel));
-      }
-  return doubles(y, {in[0], in[1], height, width});
-}
-
-TEST(Pooling, TakesTheGreatestOrTheMeanOfEachWindow) {
-  const Tensor x = waves({2, 3, 7, 6});
-  expect_near(rc::max_pool2d(x, 2), plain_pool(x, 2, 2, 0, true));
-  expect_near(rc::max_pool2d(x, 3, 2, 1), plain_pool(x, 3, 2, 1, true));
-  expect_near(rc::avg_pool2d(x, 2), plain_pool(x, 2, 2, 0, false));
-  expect_near(rc::avg_pool2d(x, 3, 2, 1), plain_pool(x, 3, 2, 1, false));
-  expect_near(rc::max_pool2d(x[0], 2), plain_pool(x, 2, 2, 0, true)[0]);
-  expect_near(rc::avg_pool2d(x[0], {2, 2}), plain_pool(x, 2, 2, 0, false)[0]);
-}
-
-TEST(Pooling, WindowsThatDilationLeavesEmptyAreRefused) {
-  const Tensor x = rc::ones({1, 1, 4});
-  expect_error<rc::ValueError>([&] { rc::max_pool2d(x, 2, 1, 1, 2); },
-                               "max_pool2d: the kernel [2,2] does not fit the input f32[1,1,4]", {x});
-}
 
 TEST(Pooling, NanWins) {
   const Tensor x = doubles({1, NAN, 3, 4}, {1, 2, 2});
@@ -105,40 +61,16 @@ TEST(Pooling, NanWins) {
 
 TEST(PoolingErrors, ShapesAndOptions) {
   const Tensor x = rc::ones({1, 2, 3, 3});
-  expect_error<rc::ValueError>([&] { rc::max_pool2d(rc::ones({3, 3}), 2); },
-                               "max_pool2d: the input must be [N, C, H, W] or [C, H, W], it is f32[3,3]");
-  expect_error<rc::ValueError>([&] { rc::max_pool2d(x, 2, 2, 2); },
-                               "max_pool2d: padding [2,2] is more than half the kernel [2,2]");
-  expect_error<rc::ValueError>([&] { rc::avg_pool2d(x, 4); },
-                               "avg_pool2d: the kernel [4,4] does not fit the input f32[1,2,3,3]");
   expect_error<rc::ValueError>([&] { rc::avg_pool2d(x, {1, 2, 3}); },
                                "avg_pool2d: kernel [1,2,3] must hold one number or 2");
 }
 
 // ── layer_norm ──
 
-TEST(LayerNorm, WeightAndBias) {
-  const Tensor x = waves({4, 5}), weight = ramp({5}), bias = ramp({5}) * 2;
-  const Tensor off_mean = x - x.mean(-1, true);
-  const Tensor plain = off_mean / sqrt(square(off_mean).mean(-1, true) + 1e-5);
-  expect_near(rc::layer_norm(x, {5}), plain);
-  expect_near(rc::layer_norm(x, {5}, weight, bias), plain * weight + bias);
-  expect_near(rc::layer_norm(x, {5}, weight, Tensor()), plain * weight);
-  expect_near(rc::layer_norm(x, {5}, Tensor(), bias), plain + bias);
-}
-
 TEST(LayerNorm, HalfPrecisionIsComputedInFloat) {
   const Tensor x = (waves({3, 64}) + 100).to(rc::float16), y = rc::layer_norm(x, {64});
   EXPECT_EQ(y.dtype(), rc::float16);
   expect_equal(y, rc::layer_norm(x.to(rc::float32), {64}).to(rc::float16));
-}
-
-TEST(LayerNormErrors, Shapes) {
-  const Tensor x = rc::ones({2, 3});
-  expect_error<rc::ValueError>([&] { rc::layer_norm(x, {4}); },
-                               "layer_norm: the input f32[2,3] does not end in the normalized shape [4]", {x});
-  expect_error<rc::ValueError>([&] { rc::layer_norm(x, {3}, rc::ones(2), Tensor()); },
-                               "layer_norm: the weight f32[2] must have the normalized shape [3]", {x});
 }
 
 // ── losses ──
@@ -164,18 +96,6 @@ TEST(Losses, HuberIsQuadraticThenLinear) {
   expect_values(gradient, {0.5, -0.5, 2, -2, 2});
   expect_values(rc::grad([&](Tensor a) { return rc::huber_loss(a, zero, 1); })(doubles({INFINITY, 0, 0, 0, 0})),
                 {0.2, 0, 0, 0, 0});
-  expect_error<rc::ValueError>([&] { rc::huber_loss(x, zero, 0); },
-                               "huber_loss: delta is 0.000000; it must be greater than 0");
-}
-
-TEST(Losses, BinaryCrossEntropy) {
-  const Tensor x = waves({2, 5}) * 4, y = square(waves({2, 5}));
-  const Tensor p = sigmoid(x), each = neg(y * log(p) + (1 - y) * log(1 - p));
-  expect_reduced([&](rc::Reduction r) { return rc::binary_cross_entropy_with_logits(x, y, r); }, each);
-  expect_near(rc::binary_cross_entropy(p, y), each.mean());
-  const auto by_logits = [&](Tensor a) { return rc::binary_cross_entropy_with_logits(a, y); };
-  expect_close(rc::grad(by_logits)(x), (p - y) / 10, 1e-12);
-  expect_close(rc::hessian(by_logits)(x).reshape({10, 10}).diagonal(), (p * (1 - p)).flatten() / 10, 1e-12);
 }
 
 TEST(Losses, BinaryCrossEntropyAtExtremeValues) {
@@ -211,60 +131,6 @@ TEST(CrossEntropy, StaysFiniteAtExtremeLogits) {
   expect_values(rc::grad([](Tensor a) { return rc::cross_entropy(a, rc::tensor({1})); })(x), {1, -1, 0});
 }
 
-TEST(CrossEntropyErrors, ClassesAndShapes) {
-  const Tensor x = rc::ones({2, 3});
-  expect_error<rc::IndexError>([&] { rc::cross_entropy(x, rc::tensor({0, 3})); },
-                               "cross_entropy: class 3 is out of range for 3 classes; the legal range is [0, 2]", {x});
-  expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::tensor({0, 1, 2})); },
-                               "cross_entropy: the input f32[2,3] takes classes of shape [2], found i64[3]; reshape "
-                               "the target, or move the input's axis of classes to 1 with movedim",
-                               {x});
-  expect_error<rc::ValueError>(
-      [&] { rc::cross_entropy(x, rc::ones({2})); },
-      "cross_entropy: the input f32[2,3] takes probabilities of its own shape or integer "
-      "classes, found f32[2]; reshape the probabilities, or convert classes, for example with x.to(rc::int64)",
-      {x});
-  expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::tensor({0, 1}), {.weight = rc::ones(2)}); },
-                               "cross_entropy: the weight f32[2] must have one number for each of the 3 classes of "
-                               "f32[2,3]; pass one of shape [3]",
-                               {x});
-  expect_error<rc::ValueError>([&] { rc::cross_entropy(rc::ones({}), rc::tensor(0)); },
-                               "cross_entropy: the input f32[] has no axis of classes; it must be [C], [N, C] or "
-                               "[N, C, …]");
-}
-
-TEST(LossErrors, ShapesThatDoNotBroadcast) {
-  const Tensor x = rc::ones(3), y = rc::ones(2);
-  expect_error<rc::ValueError>([&] { rc::mse_loss(x, y); },
-                               "mse_loss: shapes do not broadcast: f32[3] and f32[2]; axis -1 is 3 against 2, and "
-                               "neither is 1",
-                               {x, y});
-}
-
-/// By definition: window i of k over n elements is [i n / k, ceil((i + 1) n / k)).
-Tensor plain_adaptive_pool(const Tensor& x, std::int64_t rows, std::int64_t columns) {
-  const Tensor y = x.new_zeros({x.size(0), rows, columns});
-  const auto first = [](std::int64_t i, std::int64_t n, std::int64_t k) { return i * n / k; };
-  const auto end = [](std::int64_t i, std::int64_t n, std::int64_t k) { return ((i + 1) * n + k - 1) / k; };
-  const std::int64_t h = x.size(1), w = x.size(2);
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      y.select(2, j).select(1, i).copy_(x.slice(1, first(i, h, rows), end(i, h, rows))
-                                            .slice(2, first(j, w, columns), end(j, w, columns))
-                                            .mean({1, 2}));
-  return y;
-}
-
-TEST(AdaptivePooling, AveragesTheWindowsThatDivideThePlane) {
-  for (const auto& [h, w] : {std::pair{6, 4}, {7, 5}, {3, 2}, {1, 1}})
-    for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 2}, {2, 3}, {5, 4}, {7, 5}}) {
-      const Tensor x = sin(ramp({2, h, w}) * 3);
-      expect_close(rc::adaptive_avg_pool2d(x, {rows, columns}), plain_adaptive_pool(x, rows, columns), 1e-12);
-      expect_equal(rc::adaptive_avg_pool2d(x.unsqueeze(0), {rows, columns})[0],
-                   rc::adaptive_avg_pool2d(x, {rows, columns}));
-    }
-}
-
 TEST(AdaptivePooling, AnInfinityStaysInItsWindow) {
   const Tensor x = rc::zeros({1, 1, 5}, rc::float64);
   x.select(2, 4).fill_(INFINITY);
@@ -273,13 +139,9 @@ TEST(AdaptivePooling, AnInfinityStaysInItsWindow) {
 
 TEST(AdaptivePooling, RefusesWhatIsNoPlane) {
   const Tensor x = rc::ones({1, 2, 3}), empty = rc::ones({1, 0, 3});
-  expect_error<rc::ValueError>([&] { rc::adaptive_avg_pool2d(x, {0, 1}); },
-                               "adaptive_avg_pool2d: output_size is 0; it must be at least 1", {x});
   expect_error<rc::ValueError>([&] { rc::adaptive_avg_pool2d(empty, 1); },
                                "adaptive_avg_pool2d: the planes of f32[1,0,3] are empty; pool at least one element",
                                {empty});
-  expect_error<rc::ValueError>([&] { rc::adaptive_avg_pool2d(x[0], 1); },
-                               "adaptive_avg_pool2d: the input must be [N, C, H, W] or [C, H, W], it is f32[2,3]", {x});
 }
 
 }  // namespace

@@ -84,12 +84,6 @@ TEST(Sum, OfNothing) {
   EXPECT_EQ(sizes(amax(nothing, 1)), (Sizes{0}));
 }
 
-TEST(Mean, OfIntegersIsAnError) {
-  expect_error<rc::TypeError>(
-      [] { mean(rc::tensor({1, 2, 3})); },
-      "mean: i64[3] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
-}
-
 TEST(Counts, SeeNaNAsTrue) {
   const Tensor x = doubles({0, nan, 2, 0}, {2, 2});
   expect_values(any(x, 1), {1, 1});
@@ -126,9 +120,6 @@ TEST(Trace, OfAMatrix) {
   EXPECT_EQ(rc::trace(x.index({rc::tensor({0, 0})})).item(), 3.0);
   expect_values(rc::vmap(rc::trace)(rc::stack({x, x * 2})), {6, 12});
   expect_values(gradient([](Tensor v) { return trace(v); }, x), {1, 0, 0, 0, 1, 0});
-  expect_error<rc::ValueError>(
-      [] { trace(rc::zeros({3})); },
-      "trace: needs a matrix, found f32[3]; take the sum of diagonal(x, 0, -2, -1) of a stack");
 }
 
 // ── products ──
@@ -160,27 +151,7 @@ TEST(Extremes, GiveTheFirstPlace) {
   expect_values(rc::vmap([](Tensor v) { return argmax(v); })(x), {1, 0});
 }
 
-TEST(Extremes, NeedElementsAndAnOrder) {
-  expect_error<rc::ValueError>([] { amax(rc::zeros({2, 0})); },
-                               "amax: f32[2,0] has no elements along axis 1; reduce at least 1 element");
-  expect_error<rc::ValueError>([] { rc::min(rc::zeros({2, 0}), 1); },
-                               "min: f32[2,0] has no elements along axis 1; reduce at least 1 element");
-  expect_error<rc::ValueError>([] { argmax(rc::zeros({0})); },
-                               "argmax: f32[0] has no elements along axis 0; reduce at least 1 element");
-  expect_error<rc::TypeError>([] { amax(rc::zeros({2}, rc::complex64)); },
-                              "amax: c64[2] is complex and has no order; compare its real part or its absolute value");
-}
-
 // ── moments ──
-
-TEST(Var, DividesByWhatTheCorrectionLeaves) {
-  const Tensor x = doubles({1, 2, 4, 9});
-  expect_values(var(x), {38.0 / 3});
-  expect_values(var(x, {}, 0, false), {38.0 / 4});
-  expect_values(rc::std(x, 0, 2, true), {std::sqrt(38.0 / 2)});
-  expect_values(var(doubles({1})), {nan});
-  expect_values(var(rc::tensor(std::vector<Complex>{{0, 2}, {2, 0}}), {}, 0, false), {2});
-}
 
 TEST(Std, HasGradientZeroWhereItIsZero) {
   expect_values(gradient([](Tensor x) { return rc::std(x); }, doubles({3, 3, 3})), {0, 0, 0});
@@ -250,9 +221,6 @@ TEST(Norm, MakesNoSquares) {
 }
 
 TEST(Norm, NeedsFloatingElementsAndForInfinityAny) {
-  expect_error<rc::TypeError>(
-      [] { norm(rc::tensor({1, 2})); },
-      "norm: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
   expect_error<rc::ValueError>([] { norm(rc::zeros({0}), infinity); },
                                "norm: f32[0] has no elements along axis 0; reduce at least 1 element");
 }
@@ -278,12 +246,6 @@ TEST(Softmax, OfMaskedLanesHasNoNaNInGradients) {
                 {0, 0.5, 0.5});
 }
 
-TEST(Softmax, NeedsRealFloatingElements) {
-  expect_error<rc::TypeError>(
-      [] { softmax(rc::tensor({1, 2}), 0); },
-      "softmax: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
-}
-
 TEST(Softmax, OfHalvesFollowsSingles) {
   const Tensor x = ramp({2, 5}).to(rc::float16), wide = x.to(rc::float32);
   EXPECT_EQ(softmax(x, 1).dtype(), rc::float16);
@@ -307,8 +269,6 @@ TEST(Sort, IsStableAndPutsNaNLast) {
 TEST(TopK, TakesAsManyAsThereAre) {
   const Tensor x = rc::tensor({{5, 1, 4}, {2, 9, 3}});
   EXPECT_EQ(sizes(rc::topk(x, 0).first), (Sizes{2, 0}));
-  expect_error<rc::ValueError>([&] { rc::topk(x, 4); },
-                               "topk: k is 4, but axis 1 of i64[2,3] has 3 elements; choose k between 0 and that");
 }
 
 TEST(Median, IsTheLowerOneOrNaN) {
@@ -317,8 +277,6 @@ TEST(Median, IsTheLowerOneOrNaN) {
   expect_values(value, {3, nan, nan});
   expect_values(place, {2, 0, 1});
   expect_values(rc::median(rc::tensor({3, 1, 2}), 0).first, {2});
-  expect_error<rc::ValueError>([] { rc::median(rc::zeros({0})); },
-                               "median: f32[0] has no elements along axis 0; reduce at least 1 element");
 }
 
 /// The values between -inf, 1, inf and inf, and those between 0 and an infinite number, at parts of the way.

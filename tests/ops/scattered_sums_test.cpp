@@ -143,7 +143,7 @@ struct Size {
   std::int64_t places, width, terms;
 };
 /// Few and many places to a term; rows of one element, short ones, long ones, and some of several blocks.
-constexpr Size drawn_sizes[] = {{3, 1, 9000}, {7000, 1, 2000}, {30000, 1, 600}, {30000, 1, 40},    {5, 3, 2000},
+constexpr Size drawn_sizes[] = {{3, 1, 9000}, {7000, 1, 2000}, {30000, 1, 600}, {30000, 1, 40},   {5, 3, 2000},
                                 {7, 40, 900}, {2000, 40, 900}, {2000, 19, 400}, {9000, 40, 2100}, {3, 700, 200}};
 
 class ScatteredSums : public testing::TestWithParam<DType> {};
