@@ -260,10 +260,23 @@ void expect_one_sharing(const Function& f, const Tensor& x) {
   }
 }
 
+/// All cases; of an elementwise operation without parameters, whose cases differ in shapes and numbers alone, the one
+/// that has room for most layouts.
+std::vector<Case> cases_to_share(const rc::Rules& rules) {
+  std::vector<Case> all = laws::cases_of(rules);
+  if (rules.kind != rc::Kind::elementwise || rules.parameters.size > 0) return all;
+  const auto fewest_axes = [](const Case& c) {
+    std::int64_t fewest = 9;
+    for (const Tensor& x : c.inputs) fewest = std::min(fewest, x.numel() == 0 ? -1 : x.dim());
+    return fewest;
+  };
+  return {std::ranges::max(all, {}, fewest_axes)};
+}
+
 class Sharing : public laws::Law {};
 
 TEST_P(Sharing, ByAWriteToTheResult) {
-  for (const Case& c : laws::cases_of(rules())) {
+  for (const Case& c : cases_to_share(rules())) {
     List x;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
@@ -390,7 +403,7 @@ TEST_P(SharingOfFunctions, ByAWriteToTheResult) {
   const Tensor x = rc::tensor({{0.5, 1.5, 2.5}, {3.5, 4.5, 5.5}}, rc::float64);
   const Function one = [f](const List& given) { return List{f(given[0])}; };
   expect_one_answer(writing, one, {x}, true);
-  expect_one_answer(writing_in_order, one, {x}, true);
+  expect_one_answer(writing_in_order, one, {x}, false);  // nested: functions of which `contiguous` is the last
 }
 
 TEST_P(SharingOfFunctions, ByTheResultOfATransform) {

@@ -27,12 +27,20 @@ const std::map<std::string, std::string> reasons = {
 enum class Elements { floating, integers, flags };
 
 /// Floating elements between 0 and 1, heavy on the diagonal: matrices are regular, and probabilities are valid.
-Tensor filled(const rc::Shape& shape, Elements elements) {
+Tensor made(const rc::Shape& shape, Elements elements) {
   Tensor x = (rc::arange(shape.numel().host()) * 7 % 11).reshape(shape) / 50.0 + 0.05;
   if (shape.size() >= 2) x = x + rc::eye(shape[shape.size() - 2], shape.back()) * 0.6;
   if (elements == Elements::floating) return x.to(rc::float32);
   const Tensor bits = rc::arange(shape.numel().host()).reshape(shape) % 2;
   return elements == Elements::flags ? bits > 0 : bits.to(rc::int64);
+}
+
+/// Made once for all calls, which leave their operands as they are.
+Tensor filled(const rc::Shape& shape, Elements elements) {
+  static std::map<std::pair<std::string, Elements>, Tensor> all;
+  Tensor& x = all[{to_string(shape), elements}];
+  if (!x.defined()) x = made(shape, elements);
+  return x;
 }
 
 /// Operands of given ranks at given sizes, which stand one operand after the other.
