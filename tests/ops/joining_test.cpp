@@ -18,6 +18,11 @@ TEST(Cat, OfManyTensorsIsDifferentiable) {
   expect_values(rc::vmap(f)(rc::ones({2, 100})), {4950, 4950});
 }
 
+TEST(Cat, OfMappedAndUnmappedTensorsHoldsBoth) {
+  const Tensor one = rc::tensor({9.}), x = rc::tensor({{1., 2.}, {3., 4.}});
+  expect_values(rc::vmap([&](Tensor a) { return rc::cat({one, a}); })(x), {9, 1, 2, 9, 3, 4});
+}
+
 TEST(Triangle, KeepsOneSideOfADiagonal) {
   const Tensor x = rc::ones({3, 3});
   expect_values(rc::tril(x), {1, 0, 0, 1, 1, 0, 1, 1, 1});

@@ -131,6 +131,30 @@ TEST(CrossEntropy, StaysFiniteAtExtremeLogits) {
   expect_values(rc::grad([](Tensor a) { return rc::cross_entropy(a, rc::tensor({1})); })(x), {1, -1, 0});
 }
 
+/// By definition: window i of k over n elements is [i n / k, ceil((i + 1) n / k)).
+Tensor plain_adaptive_pool(const Tensor& x, std::int64_t rows, std::int64_t columns) {
+  const Tensor y = x.new_zeros({x.size(0), rows, columns});
+  const auto first = [](std::int64_t i, std::int64_t n, std::int64_t k) { return i * n / k; };
+  const auto end = [](std::int64_t i, std::int64_t n, std::int64_t k) { return ((i + 1) * n + k - 1) / k; };
+  const std::int64_t h = x.size(1), w = x.size(2);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      y.select(2, j).select(1, i).copy_(x.slice(1, first(i, h, rows), end(i, h, rows))
+                                            .slice(2, first(j, w, columns), end(j, w, columns))
+                                            .mean({1, 2}));
+  return y;
+}
+
+TEST(AdaptivePooling, AveragesTheWindowsThatDivideThePlane) {
+  for (const auto& [h, w] : {std::pair{6, 4}, {7, 5}, {3, 2}, {1, 1}})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 2}, {2, 3}, {5, 4}, {7, 5}}) {
+      const Tensor x = sin(ramp({2, h, w}) * 3);
+      expect_close(rc::adaptive_avg_pool2d(x, {rows, columns}), plain_adaptive_pool(x, rows, columns), 1e-12);
+      expect_equal(rc::adaptive_avg_pool2d(x.unsqueeze(0), {rows, columns})[0],
+                   rc::adaptive_avg_pool2d(x, {rows, columns}));
+    }
+}
+
 TEST(AdaptivePooling, AnInfinityStaysInItsWindow) {
   const Tensor x = rc::zeros({1, 1, 5}, rc::float64);
   x.select(2, 4).fill_(INFINITY);
