@@ -109,21 +109,18 @@ Reference reference(Reduction kind) {
   return {};
 }
 
-/// Which element of the output, in row-major order, the `flat`-th element of the input goes to.
-std::size_t lane_of(std::int64_t flat, const Sizes& shape, const std::vector<char>& reduced) {
-  std::int64_t lane = 0, step = 1;
-  for (std::size_t a = shape.size(); a-- > 0; flat /= shape[a]) {
-    if (reduced[a]) continue;
-    lane += flat % shape[a] * step;
-    step *= shape[a];
-  }
+/// Which element of the output, in row-major order, the element of the input at these places goes to.
+std::size_t lane_of(const Sizes& at, const Sizes& shape, const std::vector<char>& reduced) {
+  std::int64_t lane = 0;
+  for (std::size_t a = 0; a < at.size(); ++a)
+    if (!reduced[a]) lane = lane * shape[a] + at[a];
   return static_cast<std::size_t>(lane);
 }
 
-/// Calls f(position in the output, element) for every element of `in`.
+/// Calls f(position in the output, element) for every element of `in`, in row-major order.
 template <class T, class F>
 void for_each_lane(const StridedArray<T>& in, const std::vector<char>& reduced, F f) {
-  for (std::int64_t i = 0; i < in.size(); ++i) f(lane_of(i, in.shape(), reduced), in[i]);
+  kernel_tests::for_each_index(in.shape(), [&](const Sizes& at) { f(lane_of(at, in.shape(), reduced), in.at(at)); });
 }
 
 Sizes kept_shape(const Sizes& shape, const std::vector<char>& reduced) {
@@ -465,11 +462,12 @@ void check_dot() {
         reduce_dot(out.view(), x.view(), y.view(), flags(c.reduced));
         std::vector<Number> results(static_cast<std::size_t>(product(shape)), 0);
         std::vector<long double> scale(results.size(), 1);
-        for (std::int64_t i = 0; i < x.size(); ++i) {
-          const std::size_t to = lane_of(i, c.shape, c.reduced);
-          results[to] += number(x[i]) * number(y[i]);
-          scale[to] += std::abs(number(x[i]) * number(y[i]));
-        }
+        kernel_tests::for_each_index(c.shape, [&](const Sizes& at) {
+          const std::size_t to = lane_of(at, c.shape, c.reduced);
+          const Number product = number(x.at(at)) * number(y.at(at));
+          results[to] += product;
+          scale[to] += std::abs(product);
+        });
         for (std::size_t i = 0; i < results.size(); ++i) {
           ASSERT_LE(std::abs(number(out[static_cast<std::int64_t>(i)]) - results[i]),
                     8 * unit_roundoff(dtype_of<Out>) * static_cast<double>(scale[i]));
@@ -641,26 +639,20 @@ void check_softmax() {
         StridedArray<T> soft(shape, Layout::rotated), logs(shape, Layout::gapped);
         kernels::softmax(soft.view(), in.view(), axis);
         kernels::log_softmax(logs.view(), in.view(), axis);
-        const Sizes lanes = [&] {
-          Sizes s = shape;
-          if (!s.empty()) s[static_cast<std::size_t>(axis)] = 1;
-          return s;
-        }();
-        std::vector<long double> sums(static_cast<std::size_t>(product(lanes)), 0);
-        const auto lane_of = [&](std::int64_t i) {
-          Sizes at = unravel(i, shape);
-          if (!at.empty()) at[static_cast<std::size_t>(axis)] = 0;
-          return static_cast<std::size_t>(ravel(at, lanes));
-        };
-        for (std::int64_t i = 0; i < in.size(); ++i) sums[lane_of(i)] += std::exp(number(in[i]).real());
-        for (std::int64_t i = 0; i < in.size(); ++i) {
-          const long double expected = number(in[i]).real() - std::log(sums[lane_of(i)]);
+        std::vector<char> along(shape.size(), 0);
+        if (!shape.empty()) along[static_cast<std::size_t>(axis)] = 1;
+        std::vector<long double> sums(static_cast<std::size_t>(product(kept_shape(shape, along))), 0);
+        for_each_lane(in, along, [&](std::size_t lane, T x) { sums[lane] += std::exp(number(x).real()); });
+        for (long double& sum : sums) sum = std::log(sum);
+        std::int64_t i = 0;
+        for_each_lane(in, along, [&](std::size_t lane, T x) {
+          const long double expected = number(x).real() - sums[lane], share = std::exp(expected);
           const double tolerance = 8 * unit_roundoff(dtype_of<T>);
-          ASSERT_LE(std::abs(number(soft[i]).real() - std::exp(expected)),
-                    tolerance * static_cast<double>(std::exp(expected)));
+          ASSERT_LE(std::abs(number(soft[i]).real() - share), tolerance * static_cast<double>(share));
           ASSERT_LE(std::abs(number(logs[i]).real() - expected),
                     tolerance * std::max(1.0, static_cast<double>(-expected)));
-        }
+          ++i;
+        });
       }
     }
   }

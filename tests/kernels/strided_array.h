@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor/strided.h"
@@ -42,7 +43,11 @@ inline std::int64_t ravel(const Sizes& at, const Sizes& shape) {
 /// Calls `f` with every index of `shape`, in row-major order.
 template <class F>
 void for_each_index(const Sizes& shape, F&& f) {
-  for (std::int64_t i = 0; i < product(shape); ++i) f(unravel(i, shape));
+  Sizes at(shape.size());
+  for (std::int64_t left = product(shape); left > 0; --left) {
+    f(std::as_const(at));
+    for (std::size_t a = shape.size(); a-- > 0 && ++at[a] == shape[a];) at[a] = 0;
+  }
 }
 
 /// A shape over memory of its own. Layouts: row-major; first axis fastest; axes rotated by one; every other element
@@ -85,6 +90,7 @@ class StridedArray {
     return reinterpret_cast<T*>(bytes_.data())[offset];
   }
   const T& operator[](std::int64_t flat) const { return const_cast<StridedArray&>(*this)[flat]; }
+  const T& at(const Sizes& index) const { return const_cast<StridedArray&>(*this).at(index); }
 
  private:
   Sizes shape_, strides_;
@@ -117,7 +123,7 @@ template <class T>
 StridedArray<T> random_array(Sizes shape, Layout layout, unsigned seed = 1) {
   std::minstd_rand generator(seed);
   StridedArray<T> array(std::move(shape), layout);
-  for (std::int64_t i = 0; i < array.size(); ++i) array[i] = random_element<T>(generator);
+  for_each_index(array.shape(), [&](const Sizes& at) { array.at(at) = random_element<T>(generator); });
   return array;
 }
 
