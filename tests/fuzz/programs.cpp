@@ -1,6 +1,8 @@
 // How programs are put together: a chain of pieces, each an operation or a nesting around another program.
 #include "programs.h"
 
+#include <utility>
+
 #include "nestings.h"
 #include "operations.h"
 
@@ -10,8 +12,8 @@ namespace {
 constexpr std::int64_t most_elements = 48;
 
 /// Every piece is a step of the world, and takes and gives small tensors.
-Function piece(const Function& f) {
-  return [f](const Tensor& x) {
+Function piece(Function f) {
+  return [f = std::move(f)](const Tensor& x) {
     world().step();
     const Tensor y = f(x);
     return y.defined() ? small(y, most_elements) : y;
@@ -40,14 +42,15 @@ const Nesting& random_nesting(Dice& dice, int depth) {
 
 Program nested(Dice& dice, int depth) {
   const Nesting& nesting = random_nesting(dice, depth);
-  const Program f = random_program(dice, depth - 1);
-  const Program g = random_program(dice, std::min(1, depth - 1));
-  const Written whole = nesting.around(dice, f.run, g.run);
-  const auto write = [python = whole.python, f = f.write, g = g.write](PythonText& to) {
+  Program f = random_program(dice, depth - 1);
+  Program g = random_program(dice, std::min(1, depth - 1));
+  Written whole = nesting.around(dice, f.run, g.run);
+  auto write = [python = whole.python, f = std::move(f.write), g = std::move(g.write)](PythonText& to) {
     const std::string inner = f(to), other = g(to);
     return to.nesting(python, inner, other);
   };
-  return {piece(whole.run), nesting.name + ("(" + f.text) + " | " + g.text + ")", write, f.writes || g.writes};
+  return {piece(std::move(whole.run)), nesting.name + ("(" + f.text) + " | " + g.text + ")", std::move(write),
+          f.writes || g.writes};
 }
 
 }  // namespace
@@ -55,14 +58,15 @@ Program nested(Dice& dice, int depth) {
 Program random_program(Dice& dice, int depth) {
   Program whole = depth > 0 && dice.chance(75) ? nested(dice, depth) : operation(dice);
   for (int more = dice.below(4); more > 0; --more) {
-    const Program next = depth > 1 && dice.chance(15) ? nested(dice, depth - 1) : operation(dice);
-    const auto first = whole.run, second = next.run;
-    const auto write = [first = whole.write, second = next.write](PythonText& to) {
+    Program next = depth > 1 && dice.chance(15) ? nested(dice, depth - 1) : operation(dice);
+    auto run = [first = std::move(whole.run), second = std::move(next.run)](const Tensor& x) {
+      return second(first(x));
+    };
+    auto write = [first = std::move(whole.write), second = std::move(next.write)](PythonText& to) {
       const std::string before = first(to);
       return to.chain(before, second(to));
     };
-    whole = {[first, second](const Tensor& x) { return second(first(x)); }, whole.text + ", " + next.text, write,
-             whole.writes || next.writes};
+    whole = {std::move(run), whole.text + ", " + next.text, std::move(write), whole.writes || next.writes};
   }
   return whole;
 }
