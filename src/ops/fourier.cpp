@@ -184,6 +184,7 @@ struct Extent {
 };
 
 Size checked_length(const char* op, Size n, const Tensor& x) {
+  require_defined(op, x, 0);
   if (n < 1)
     raise<ValueError>(std::string(op) + ": a transform needs at least 1 element, of " + type_text(x) + " it has " +
                       std::to_string(n.hint()));

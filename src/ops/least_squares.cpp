@@ -498,6 +498,8 @@ Tensor condition_number(const Tensor& a) {
   const Called as("condition_number", a);
   require_matrices("condition_number", a);
   const Tensor s = svdvals(a);
+  if (type_of(s).shape.back() == 0)
+    raise<ValueError>("condition_number: " + type_text(a) + " has no singular values; it must have a row and a column");
   return select(s, -1, 0) / select(s, -1, -1);
 }
 Tensor condition_number(const Tensor& a, std::string_view p) {

@@ -458,6 +458,8 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   int inferred = -1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i].raw() != -1) {
+      if (!shape[i].is_symbol() && shape[i].raw() < 0)
+        raise<ValueError>(std::string(op) + ": the shape " + to_string(wanted) + " has a negative size");
       known = known * shape[i];
       continue;
     }

@@ -95,7 +95,8 @@ Operands operands_of(const char* name, const Rules& rules, std::span<const Type*
                      "; pass real parts, imaginary parts or absolute values");
   if (!table.loop(compute))
     raise<TypeError>(std::string(name) + ": not defined for " + short_name(common) +
-                     "; convert the operands first, for example with x.to(rc::float32)");
+                     "; convert the operands first, for example with x.to(rc::" +
+                     (table.loop(DType::float32) ? "float32)" : "int64)"));
   const DType result = table.result_dtype(compute);
   return {compute, table.conditions,
           Type{result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(name, inputs),
