@@ -6,24 +6,33 @@
 #include <benchmark/benchmark.h>
 #include <ricci/ricci.h>
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace bench {
 
+/// A step that is run again and again.
+class Steps {
+ public:
+  virtual ~Steps() = default;
+  /// Each takes the place of the outputs of the one before, which are dropped then: two sets of outputs are alive.
+  virtual void run(int times) = 0;
+  virtual std::vector<ricci::Tensor> outputs() const = 0;
+};
+
 struct Case {
-  std::string name;                                   // W3/fwd_4096
-  std::function<void(benchmark::State&)> time;        // steps one by one
-  std::function<std::vector<ricci::Tensor>()> check;  // one step's outputs
-  std::vector<Case> variants = {};                    // W3/fwd_4096/program: the same by other means
-  double tolerance = 1e-4;                            // of the outputs' figures, relative to their 2-norms
-  double rival_tolerance = 0;                         // the same against rivals, where it is wider
-  std::string reference = {};                         // FILE/ARRAY of data/adbench/reference_values.json, or empty
+  std::string name;                               // W3/fwd_4096
+  std::function<std::unique_ptr<Steps>()> steps;  // makes the inputs; nothing has run yet
+  std::vector<Case> variants = {};                // W3/fwd_4096/program: the same by other means
+  double tolerance = 1e-4;                        // of the outputs' figures, relative to their 2-norms
+  double rival_tolerance = 0;                     // the same against rivals, where it is wider
+  std::string reference = {};                     // FILE/ARRAY of data/adbench/reference_values.json, or empty
 };
 
 std::vector<Case> scalar_chain();            // W1
@@ -71,56 +80,29 @@ Call<F, Inputs...> call(F f, Inputs... inputs) {
   return {std::move(f), {std::move(inputs)...}};
 }
 
-/// Reports, beside the mean, the first step and the fastest and the median of the others in the counters first_ms,
-/// min_ms and median_ms, and the most memory held at one time, inputs and kept blocks included, in peak_mb. A step
-/// includes dropping the outputs of the step before. Three steps go first, as the rivals' do: two sets of outputs are
-/// alive at once, and the memory of both must have been touched. Steps shorter than 10 us are timed several at a time,
-/// because reading the clock takes some 30 ns.
-/// `first_ms` keeps the first step of the first run: code that it made is kept for the runs by which Google Benchmark
-/// finds the number of steps.
 template <class Step>
-void time_steps(benchmark::State& state, const Step& step, double& first_ms) {
-  using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  };
-  ricci::empty_cache();
-  ricci::reset_peak_memory_stats();
-  Clock::time_point start = Clock::now();
-  auto outputs = step();
-  if (first_ms == 0) first_ms = since(start);
-  state.counters["first_ms"] = first_ms;
-  outputs = step();
-  start = Clock::now();
-  outputs = step();
-  const int together = std::clamp(static_cast<int>(0.01 / since(start)), 1, 100);
-  std::vector<double> milliseconds;
-  while (state.KeepRunningBatch(together)) {
-    start = Clock::now();
-    for (int i = 0; i < together; ++i) {
-      outputs = step();
-      benchmark::DoNotOptimize(outputs);
+class StepsOf final : public Steps {
+ public:
+  explicit StepsOf(Step step) : step_(std::move(step)) {}
+  void run(int times) override {
+    for (int i = 0; i < times; ++i) {
+      outputs_ = step_();
+      benchmark::DoNotOptimize(outputs_);
     }
-    milliseconds.push_back(since(start) / together);
   }
-  std::sort(milliseconds.begin(), milliseconds.end());
-  state.counters["min_ms"] = milliseconds.front();
-  state.counters["median_ms"] = milliseconds[milliseconds.size() / 2];
-  state.counters["peak_mb"] = static_cast<double>(ricci::memory_stats().max_reserved) / 1e6;
-}
+  std::vector<ricci::Tensor> outputs() const override { return ricci::leaves(*outputs_); }
+
+ private:
+  const Step step_;
+  std::optional<std::decay_t<std::invoke_result_t<const Step&>>> outputs_;
+};
 
 /// A case without variants. `build` makes the inputs and gives the step: a callable without arguments that returns any
-/// tree. The check is of a second step, because some steps record the function when they first run; both draw from the
-/// default generator as from a new one.
+/// tree.
 template <class Build>
 Case make_single(std::string name, Build build) {
-  return {std::move(name),
-          [build, first_ms = 0.0](benchmark::State& state) mutable { time_steps(state, build(), first_ms); },
-          [build] {
-            ricci::manual_seed(0);
-            const auto step = build();
-            step();
-            return ricci::leaves(step());
+  return {std::move(name), [build]() -> std::unique_ptr<Steps> {
+            return std::make_unique<StepsOf<std::invoke_result_t<const Build&>>>(build());
           }};
 }
 

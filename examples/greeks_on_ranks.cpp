@@ -1,17 +1,16 @@
 // The price of an arithmetic Asian call and its Greeks by Monte Carlo, a million paths shared out to the ranks of an
 // MPI program: `mpirun -np 4 greeks_on_ranks`. Draws belong to paths, not to ranks, and sums are taken in one order. So
 // every number of ranks prints the same digits, to the last. Start with `greeks_of_block`.
-#include <ricci/build_info.h>
 #include <ricci/mpi.h>
 #include <ricci/ricci.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "support/command_line.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -84,20 +83,17 @@ void print(const char* name, const Tensor& x) {
 int main(int argc, char** argv) {
   rc::mpi::Session session(argc, argv);
   Settings settings;
-  CLI::App app{"Price and Greeks of an Asian call, the paths shared out to the ranks."};
-  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
-  app.add_option("--paths", settings.paths, "how many, a multiple of 1024")
-      ->capture_default_str()
-      ->check([&](const std::string& text) -> std::string {
-        const std::int64_t paths = std::strtoll(text.c_str(), nullptr, 10), block = settings.paths_in_block;
-        if (paths > 0 && paths % block == 0) return "";
-        const std::int64_t more = (std::max<std::int64_t>(paths, 1) + block - 1) / block * block;
-        return text + " is no multiple of " + std::to_string(block) + "; give " + std::to_string(more);
-      });
-  app.add_option("--chunk", settings.chunk_size, "blocks of 1024 paths at a time")->capture_default_str();
-  app.add_option("--seed", settings.seed, "same seed, same numbers")->capture_default_str();
-  app.add_flag("--quick", settings.quick, "few paths: a test that the program runs");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("Price and Greeks of an Asian call, the paths shared out to the ranks.");
+  line.option("--paths", settings.paths, "how many, a multiple of 1024", [&](std::int64_t paths) -> std::string {
+    const std::int64_t block = settings.paths_in_block;
+    if (paths > 0 && paths % block == 0) return "";
+    const std::int64_t more = (std::max<std::int64_t>(paths, 1) + block - 1) / block * block;
+    return std::to_string(paths) + " is no multiple of " + std::to_string(block) + "; give " + std::to_string(more);
+  });
+  line.option("--chunk", settings.chunk_size, "blocks of 1024 paths at a time");
+  line.option("--seed", settings.seed, "same seed, same numbers");
+  line.flag("--quick", settings.quick, "few paths: a test that the program runs");
+  if (const auto code = line.read(argc, argv)) return *code;
   if (settings.quick) settings.paths = 7 * settings.paths_in_block;
 
   const rc::mpi::World world;

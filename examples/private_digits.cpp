@@ -3,11 +3,9 @@
 // accountant says what the result reveals. `--noise 0 --clip inf` is ordinary SGD. Start with `clipped_gradients`.
 //
 // The noise comes from a seeded generator, so that a run can be repeated; a release would need a secret seed.
-#include <ricci/build_info.h>
 #include <ricci/ricci.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,6 +16,7 @@
 
 #include "digit_classifier.h"
 #include "gaussian_accountant.h"
+#include "support/command_line.h"
 
 namespace rc = ricci;
 using digits::Mlp;
@@ -166,21 +165,20 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) try {
   Settings settings;
-  CLI::App app{"Trains a network on handwritten digits with differential privacy."};
-  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
-  app.add_option("--epochs", settings.epochs, "expected passes over the training set")->capture_default_str();
-  app.add_option("--batch", settings.batch, "expected samples in a step")->capture_default_str();
-  app.add_option("--rate", settings.rate, "learning rate")->capture_default_str();
-  app.add_option("--noise", settings.noise, "noise, in units of the clipping norm")->capture_default_str();
-  app.add_option("--clip", settings.clip, "largest norm of a sample's gradient; inf for none")->capture_default_str();
-  app.add_option("--delta", settings.delta, "where epsilon is reported")->capture_default_str();
-  app.add_option("--width", settings.width, "hidden units")->capture_default_str();
-  app.add_option("--seed", settings.seed, "same seed, same numbers")->capture_default_str();
-  app.add_option("--data", settings.data, "the digits, as gzipped CSV")->capture_default_str();
-  app.add_option("--at-least", settings.at_least, "fail below this test accuracy")->capture_default_str();
-  app.add_option("--save", settings.save, "writes the parameters to this .npz file");
-  app.add_flag("--quick", settings.quick, "two epochs: a test that the program runs");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("Trains a network on handwritten digits with differential privacy.");
+  line.option("--epochs", settings.epochs, "expected passes over the training set");
+  line.option("--batch", settings.batch, "expected samples in a step");
+  line.option("--rate", settings.rate, "learning rate");
+  line.option("--noise", settings.noise, "noise, in units of the clipping norm");
+  line.option("--clip", settings.clip, "largest norm of a sample's gradient; inf for none");
+  line.option("--delta", settings.delta, "where epsilon is reported");
+  line.option("--width", settings.width, "hidden units");
+  line.option("--seed", settings.seed, "same seed, same numbers");
+  line.option("--data", settings.data, "the digits, as gzipped CSV");
+  line.option("--at-least", settings.at_least, "fail below this test accuracy");
+  line.option("--save", settings.save, "writes the parameters to this .npz file");
+  line.flag("--quick", settings.quick, "two epochs: a test that the program runs");
+  if (const auto code = line.read(argc, argv)) return *code;
   if (settings.quick) settings.epochs = 2;
   require(settings.noise <= 0 || std::isfinite(settings.clip), "noise needs a finite --clip to be measured in");
   run(settings);

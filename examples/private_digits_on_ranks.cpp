@@ -2,10 +2,8 @@
 // `mpirun -np 4 private_digits_on_ranks`. Each rank makes and clips the gradients of its samples; their sum over ranks
 // is one call. Clipped gradients are added up as whole numbers, which have one sum in any order: every number of ranks
 // trains the same model, to the last bit. Start with `clipped_sums`.
-#include <ricci/build_info.h>
 #include <ricci/mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +12,7 @@
 
 #include "digit_classifier.h"
 #include "gaussian_accountant.h"
+#include "support/command_line.h"
 
 namespace rc = ricci;
 using digits::Mlp;
@@ -89,18 +88,17 @@ void run(const Settings& settings, const rc::mpi::World& world) {
 int main(int argc, char** argv) {
   rc::mpi::Session session(argc, argv);
   Settings settings;
-  CLI::App app{"Trains a network on handwritten digits with differential privacy, on the ranks of an MPI program."};
-  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
-  app.add_option("--epochs", settings.epochs, "expected passes over the training set")->capture_default_str();
-  app.add_option("--batch", settings.batch, "expected samples in a step")->capture_default_str();
-  app.add_option("--rate", settings.rate, "learning rate")->capture_default_str();
-  app.add_option("--noise", settings.noise, "noise, in units of the clipping norm")->capture_default_str();
-  app.add_option("--clip", settings.clip, "largest norm of a sample's gradient")->capture_default_str();
-  app.add_option("--width", settings.width, "hidden units")->capture_default_str();
-  app.add_option("--seed", settings.seed, "same seed, same numbers")->capture_default_str();
-  app.add_option("--data", settings.data, "the digits, as gzipped CSV")->capture_default_str();
-  app.add_flag("--quick", settings.quick, "two epochs: a test that the program runs");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("Trains a network on handwritten digits with differential privacy, on the ranks of an MPI program.");
+  line.option("--epochs", settings.epochs, "expected passes over the training set");
+  line.option("--batch", settings.batch, "expected samples in a step");
+  line.option("--rate", settings.rate, "learning rate");
+  line.option("--noise", settings.noise, "noise, in units of the clipping norm");
+  line.option("--clip", settings.clip, "largest norm of a sample's gradient");
+  line.option("--width", settings.width, "hidden units");
+  line.option("--seed", settings.seed, "same seed, same numbers");
+  line.option("--data", settings.data, "the digits, as gzipped CSV");
+  line.flag("--quick", settings.quick, "two epochs: a test that the program runs");
+  if (const auto code = line.read(argc, argv)) return *code;
   if (settings.quick) settings.epochs = 2;
   run(settings, rc::mpi::World());
   return 0;

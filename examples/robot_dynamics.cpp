@@ -2,11 +2,9 @@
 // dynamics as plain functions over structs of links, and their derivatives by jacfwd; held against Pinocchio's values,
 // then timed, compiled, for one state and by vmap for many. `--urdf FILE --values FILE` takes another robot and what
 // Pinocchio gives for it (tools/pinocchio_values.py); `--export FOLDER` writes the derivatives as an object for C.
-#include <ricci/build_info.h>
 #include <ricci/ricci.h>
 #include <tinyxml2.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -21,6 +19,8 @@
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "support/command_line.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -313,13 +313,12 @@ void time_function(const char* name, const F& f, const Inputs&... inputs) {
 int main(int argc, char** argv) try {
   std::string urdf = RICCI_DATA_DIR "/robots/arm.urdf", values = RICCI_DATA_DIR "/robots/arm_values.json", folder;
   bool quick = false;
-  CLI::App app("Rigid-body dynamics of a robot and its derivatives");
-  app.set_version_flag("--version", [] { return to_string(rc::build_info()); });
-  app.add_option("--urdf", urdf, "the robot");
-  app.add_option("--values", values, "what Pinocchio gives for it");
-  app.add_option("--export", folder, "writes the derivatives of forward dynamics there, as an object for C");
-  app.add_flag("--quick", quick, "short");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("Rigid-body dynamics of a robot and its derivatives");
+  line.option("--urdf", urdf, "the robot");
+  line.option("--values", values, "what Pinocchio gives for it");
+  line.option("--export", folder, "writes the derivatives of forward dynamics there, as an object for C");
+  line.flag("--quick", quick, "short");
+  if (const auto code = line.read(argc, argv)) return *code;
 
   const Robot robot = Reader(urdf).read();
   const auto expected = nlohmann::json::parse(std::ifstream(values));

@@ -100,7 +100,7 @@ TEST_P(Writes, AreNeverHalfDoneWhenMemoryRunsOut) {
   for (const fuzz::Operation& operation : fuzz::writing_operations()) {
     for (const Around& around : arounds) {
       SCOPED_TRACE(std::string(operation.name) + " under " + around.name);
-      const Function f = around.of([&operation](const Tensor& x) { return operation.run(x, 0); });
+      const Function f = around.of([&operation](const Tensor& x) { return operation.f(x, 0); });
       bool done = false;
       rc::manual_seed(1);
       const Elements whole = after_failure(f, side, 0, done),

@@ -2,18 +2,21 @@
 // are wrong. Knows nothing of transforms.
 #pragma once
 
-#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "support/table.h"
 #include "world.h"
 
 namespace fuzz {
 
 /// `pick` chooses among axes and variants when the operation runs, because sizes are known only then.
-struct Operation {
-  const char* name;
-  std::function<Tensor(const Tensor& x, int pick)> run;
+struct Operation : testing_support::Row<Tensor(const Tensor& x, int pick)> {
+  template <class F>
+  Operation(const char* operation, F run, std::string in_python)
+      : Row(operation, std::move(run)), python(std::move(in_python)) {}
+
   std::string python;  // the same, as python_text.h says
 };
 

@@ -26,7 +26,7 @@ Program operation(Dice& dice) {
   const auto& table = writes ? writing_operations() : wrong ? wrong_operations() : right;
   const Operation& chosen = dice.one_of(table);
   const int pick = dice.below(1 << 20);
-  const auto run = chosen.run;
+  const auto run = chosen.f;
   const auto write = [python = chosen.python, pick](PythonText& to) { return to.operation(python, pick); };
   return {piece([run, pick](const Tensor& x) { return run(x, pick); }), chosen.name, write, writes};
 }

@@ -2,18 +2,19 @@
 // primitives hold their parts, these the whole.
 #pragma once
 
-#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "functions.h"
+#include "support/table.h"
 
 namespace laws {
 
-/// What to call for a case. Families stand in public_functions_of_*.cpp.
-using Table = std::map<std::string, Function>;
 using X = const List&;  // the inputs of a case
+
+/// What to call for a case. Families stand in public_functions_of_*.cpp.
+using Table = testing_support::Table<List(X)>;
 
 /// What cases call: a function of one, two or three tensors, or of a list.
 inline Function of(Tensor (*f)(const Tensor&)) {

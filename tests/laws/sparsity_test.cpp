@@ -122,7 +122,9 @@ TEST_P(Sparsities, OfFunctionsThatAreWrittenDownGiveTheDenseDerivative) {
     const auto dense = [&, &unravel = unravel](const Tensor& v) {
       return rc::jacobian(s.f, coloring)(unravel(v)).to_dense();
     };
-    if (has_rule && s.y.size() == 1) EXPECT_TRUE(carries_nonzeros(s, vector, coloring));
+    if (has_rule && s.y.size() == 1) {
+      EXPECT_TRUE(carries_nonzeros(s, vector, coloring));
+    }
     const double tolerance = laws::tolerance_of(vector.dtype()) * rules().tolerance_factor;
     laws::expect_close(rc::trace(dense)(vector)({vector})[0], dense_jacobian(s), tolerance, "the Jacobian");
   });

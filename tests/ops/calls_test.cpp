@@ -1,7 +1,6 @@
 // Calls with 0-dim and empty tensors: what comes out has PyTorch's shape, or is an error where PyTorch has one
 // (calls_of_torch.txt). Add a call in tools/torch_answers.py and here.
 #include <fstream>
-#include <functional>
 #include <map>
 
 #include "support/expect_tensor.h"
@@ -29,13 +28,6 @@ std::string shapes_of(const std::vector<Tensor>& list) {
   return all.empty() ? "nothing" : all;
 }
 
-template <class F>
-std::string shapes_or_error(const F& f) {
-  try {
-    return shapes_of(f());
-  } catch (const rc::Error&) { return "error"; }
-}
-
 std::map<std::string, std::string> answers_of_torch() {
   std::map<std::string, std::string> answers;
   std::ifstream file(RICCI_TORCH_ANSWERS "/calls_of_torch.txt");
@@ -45,16 +37,17 @@ std::map<std::string, std::string> answers_of_torch() {
   return answers;
 }
 
+const Tensor n = rc::ones({}), e = rc::ones({0}), v = rc::ones({3}), m = rc::ones({2, 3}), o = rc::ones({0, 3}),
+             z = rc::ones({2, 0}), u = rc::ones({1}), r = rc::ones({1, 3}), w = rc::ones({1, 1}),
+             i = rc::zeros({}, rc::int64), j = rc::zeros({0}, rc::int64), k = rc::zeros({2}, rc::int64);
+
 struct Call {
   std::string text;
-  std::function<std::string()> run;
+  std::string (*shapes)();
 };
 
-/// The calls on `examples`: the tensors themselves, or what vmap makes of them.
-std::vector<Call> calls(const Tensor& n, const Tensor& e, const Tensor& v, const Tensor& m, const Tensor& o,
-                        const Tensor& z, const Tensor& u, const Tensor& r, const Tensor& w, const Tensor& i,
-                        const Tensor& j, const Tensor& k) {
-#define RICCI_CALL(...) {#__VA_ARGS__, [=] { return shapes_or_error([&] { return __VA_ARGS__; }); }}
+std::vector<Call> calls() {
+#define RICCI_CALL(...) {#__VA_ARGS__, [] { return shapes_of(__VA_ARGS__); }}
   return {
       RICCI_CALL(take(n, i)),
       RICCI_CALL(take(v, k)),
@@ -299,18 +292,21 @@ std::vector<Call> calls(const Tensor& n, const Tensor& e, const Tensor& v, const
 #undef RICCI_CALL
 }
 
+std::string shapes_or_error(const Call& call) {
+  try {
+    return call.shapes();
+  } catch (const rc::Error&) { return "error"; }
+}
+
 TEST(CallsOfTorch, With0DimAndEmptyTensorsGiveTheSameShapes) {
   const auto answers = answers_of_torch();
-  const auto ones = [](rc::Shape shape) { return rc::ones(shape); };
-  const auto zeros = [](rc::Shape shape) { return rc::zeros(shape, rc::int64); };
-  const std::vector<Call> all = calls(ones({}), ones({0}), ones({3}), ones({2, 3}), ones({0, 3}), ones({2, 0}),
-                                      ones({1}), ones({1, 3}), ones({1, 1}), zeros({}), zeros({0}), zeros({2}));
+  const std::vector<Call> all = calls();
   EXPECT_EQ(all.size(), answers.size());
   for (const Call& call : all) {
     ASSERT_EQ(answers.count(call.text), 1U) << call.text;
     if (call.text == "median(e)") continue;        // NaN there, a ValueError here, as of other extremes of nothing
     if (call.text == "linear(m, v, n)") continue;  // a bias of a weight without an axis is refused there
-    EXPECT_EQ(call.run(), answers.at(call.text)) << call.text;
+    EXPECT_EQ(shapes_or_error(call), answers.at(call.text)) << call.text;
   }
 }
 

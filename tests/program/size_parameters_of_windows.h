@@ -4,10 +4,10 @@
 
 #include <ricci/ricci.h>
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
+
+#include "support/table.h"
 
 namespace size_parameters {
 
@@ -15,7 +15,7 @@ namespace rc = ricci;
 using rc::Size;
 using rc::Sizes;
 using rc::Tensor;
-using Table = std::map<std::string, std::function<Tensor(Tensor x, Size n)>>;
+using Table = testing_support::Table<Tensor(Tensor x, Size n)>;
 
 /// x [n, 3] as an image [1, channels, size, …].
 inline Tensor image(const Tensor& x, Size channels, Size size, std::size_t axes) {

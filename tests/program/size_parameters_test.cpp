@@ -4,7 +4,6 @@
 // tools/size_parameters.py.
 #include <fstream>
 #include <functional>
-#include <map>
 #include <set>
 
 #include "size_parameters_of_windows.h"
@@ -22,6 +21,7 @@ using testing_support::expect_equal;
 
 /// What an operation gives where the parameter is made of n, the number of rows of x [n, 3].
 using WithSize = std::function<Tensor(Tensor x, Size n)>;
+using size_parameters::Table;
 
 /// x [n, 3] as [1, 1, 2n, 2n].
 Tensor plane(const Tensor& x, Size n) { return size_parameters::image(x, 1, 2 * n, 2); }
@@ -29,7 +29,7 @@ Tensor square_of(const Tensor& x) { return x.matmul(x.t()); }  // [n, n]
 Tensor first(const std::pair<Tensor, Tensor>& both) { return both.first; }
 
 /// By `operation parameter`.
-const std::map<std::string, WithSize> other_open_parameters = {
+const Table other_open_parameters = {
     {"as_strided offset", [](Tensor x, Size n) { return x.as_strided({2, 2}, {1, 1}, n); }},
     {"as_strided size", [](Tensor x, Size n) { return x.as_strided({n, 2}, {3, 1}); }},
     {"as_strided stride", [](Tensor x, Size n) { return x.as_strided({2, 2}, {n, 1}); }},
@@ -216,14 +216,14 @@ const std::map<std::string, WithSize> other_open_parameters = {
     {"upsample_nearest options",
      [](Tensor x, Size n) { return rc::upsample_nearest(x.reshape({1, 1, n, 3}), {.size = {n, 2 * n}}); }},
 };
-const std::map<std::string, WithSize> open_parameters = [] {
-  std::map<std::string, WithSize> all = size_parameters::of_windows();
+const Table open_parameters = [] {
+  Table all = size_parameters::of_windows();
   all.insert(other_open_parameters.begin(), other_open_parameters.end());
   return all;
 }();
 
 /// Numbers of results, of factors, of axes, and what a formula is chosen by: the program serves one size.
-const std::map<std::string, WithSize> fixed_parameters = {
+const Table fixed_parameters = {
     {"chunk chunks", [](Tensor x, Size n) { return x.chunk(n)[0]; }},
     {"tensor_split sections", [](Tensor x, Size n) { return x.tensor_split(n)[0]; }},
     {"matrix_power n", [](Tensor x, Size n) { return rc::matrix_power(x.slice(0, 0, 3), n); }},
@@ -331,7 +331,7 @@ TEST(SizeParameters, ThatFixASizeSaySo) {
 /// Where an operation takes a Tensor, a size is its number. Numbers may take another way than tensors, so that the last
 /// bits differ.
 TEST(SizeParameters, StandForNumbersInTensors) {
-  const std::map<std::string, WithSize> numbers = {
+  const Table numbers = {
       {"arange end", [](Tensor, Size n) { return rc::arange(n); }},
       {"arange dtype", [](Tensor, Size n) { return rc::arange(n, {.dtype = rc::float32}); }},
       {"arange start", [](Tensor, Size n) { return rc::arange(1, n); }},

@@ -12,7 +12,7 @@ using namespace testing_support;
 
 namespace {
 
-std::vector<std::function<Tensor(Key)>> draws() {
+std::vector<Tensor (*)(Key)> draws() {
   return {
       [](Key k) { return rc::normal(k, {4}); },
       [](Key k) { return rc::normal(k, {4}, rc::float64); },

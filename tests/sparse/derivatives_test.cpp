@@ -120,7 +120,7 @@ TEST(SparseDerivatives, OfGradientsThatAddAtPlacesHaveNoDirections) {
 
 /// Rows that are made alike, from the first to the last or but for some; rows of numbers; nonzeros made of two parts.
 TEST(SparseDerivatives, OfFunctionsThatAreWrittenDownHaveTheirNonzerosInOrder) {
-  const std::vector<std::function<Tensor(const Tensor&)>> functions = {
+  const std::vector<Tensor (*)(const Tensor&)> functions = {
       [](const Tensor& x) { return x * (x.roll(1, 0) - x.roll(-2, 0)) + sin(x); },
       [](const Tensor& x) { return rc::cat({rc::square(x).sum().view({1}), x.slice(0, 1, 60) * x[0]}, 0); },
       [](const Tensor& x) { return 3 * x - x.roll(1, 0) - 0.5 * x.roll(-1, 0); },

@@ -23,31 +23,30 @@ Tensor vector(std::int64_t n) { return rc::linspace(-1, 2, n, rc::float64); }
 /// What is done with a sparse matrix, and with the dense one.
 struct Done {
   const char* name;
-  std::function<Tensor(const Sparse&)> sparse;
-  std::function<Tensor(const Tensor&)> dense;
+  Tensor (*sparse)(const Sparse&);
+  Tensor (*dense)(const Tensor&);
 };
 std::vector<Done> everything() {
-  const Tensor x = vector(4), y = vector(3), m = vector(8).view({4, 2}), w = vector(6).view({2, 3});
-  const Tensor batch = vector(16).view({2, 4, 2});
-  const Sparse other{other_pattern(), rc::tensor({5., 6., 7.}, rc::float64)};
-  const Tensor dense_other = other.to_dense();
+  static const Tensor x = vector(4), y = vector(3), m = vector(8).view({4, 2}), w = vector(6).view({2, 3});
+  static const Tensor batch = vector(16).view({2, 4, 2});
+  static const Sparse other{other_pattern(), rc::tensor({5., 6., 7.}, rc::float64)};
+  static const Tensor dense_other = other.to_dense();
   return {
-      {"matmul vector", [=](const Sparse& a) { return matmul(a, x); }, [=](const Tensor& a) { return matmul(a, x); }},
-      {"matmul matrix", [=](const Sparse& a) { return matmul(a, m); }, [=](const Tensor& a) { return matmul(a, m); }},
-      {"matmul batch", [=](const Sparse& a) { return matmul(a, batch); },
-       [=](const Tensor& a) { return matmul(a, batch); }},
-      {"vector matmul", [=](const Sparse& a) { return matmul(y, a); }, [=](const Tensor& a) { return matmul(y, a); }},
-      {"matrix matmul", [=](const Sparse& a) { return matmul(w, a); }, [=](const Tensor& a) { return matmul(w, a); }},
+      {"matmul vector", [](const Sparse& a) { return matmul(a, x); }, [](const Tensor& a) { return matmul(a, x); }},
+      {"matmul matrix", [](const Sparse& a) { return matmul(a, m); }, [](const Tensor& a) { return matmul(a, m); }},
+      {"matmul batch", [](const Sparse& a) { return matmul(a, batch); },
+       [](const Tensor& a) { return matmul(a, batch); }},
+      {"vector matmul", [](const Sparse& a) { return matmul(y, a); }, [](const Tensor& a) { return matmul(y, a); }},
+      {"matrix matmul", [](const Sparse& a) { return matmul(w, a); }, [](const Tensor& a) { return matmul(w, a); }},
       {"transpose", [](const Sparse& a) { return a.transpose().to_dense(); },
        [](const Tensor& a) { return mT(a) * 1; }},
       {"diagonal", [](const Sparse& a) { return a.diagonal(); },
        [](const Tensor& a) { return rc::diagonal(a, 0, -2, -1) * 1; }},
       {"sum of rows", [](const Sparse& a) { return a.sum(-1); }, [](const Tensor& a) { return a.sum(-1); }},
       {"sum of columns", [](const Sparse& a) { return a.sum(-2); }, [](const Tensor& a) { return a.sum(-2); }},
-      {"add", [=](const Sparse& a) { return (a + other).to_dense(); },
-       [=](const Tensor& a) { return a + dense_other; }},
-      {"subtract", [=](const Sparse& a) { return (other - a).to_dense(); },
-       [=](const Tensor& a) { return dense_other - a; }},
+      {"add", [](const Sparse& a) { return (a + other).to_dense(); }, [](const Tensor& a) { return a + dense_other; }},
+      {"subtract", [](const Sparse& a) { return (other - a).to_dense(); },
+       [](const Tensor& a) { return dense_other - a; }},
       {"add itself", [](const Sparse& a) { return (a + a).to_dense(); }, [](const Tensor& a) { return a + a; }},
       {"scale", [](const Sparse& a) { return (2 * a * 3).to_dense(); }, [](const Tensor& a) { return 6 * a; }},
   };
