@@ -796,7 +796,7 @@ Program grouped(const Program& program, const ExpandOptions& options) {
     ExpandOptions along_smaller = options;
     along_smaller.most_unrolled_number = fewest - 1;
     Grouping smaller(program, along_smaller);
-    if (smaller.does_all_in_lanes() && smaller.does_more_than(plain)) return smaller.result();
+    if (smaller.does_more_than(plain)) return smaller.result();
   }
   if (is_left_out("axes_apart")) return plain.result();
   std::deque<Program> apart;

@@ -249,4 +249,19 @@ TEST_F(FirstCall, HasTheLanesOfASmallMatrixAlongAnAxis) {
   }
 }
 
+TEST_F(FirstCall, HasTheLanesOfASmallMatrixAlongAnAxisBesideProductsOfMatrices) {
+  const Tensor x = rc::linspace(0.1, 0.9, 8 * 48, rc::float64).reshape({8, 48});
+  const Tensor w = rc::linspace(0.1, 0.2, 48 * 48, rc::float64).reshape({48, 48});
+  const auto f = [=] {
+    const Tensor y = rc::matmul(x, w);
+    return (0.9 * x + 0.1 * y) / (rc::sqrt(x * x + y) + 1e-8) + x;
+  };
+  const auto fast = rc::compile(f);
+  expect_equal(fast(), f());
+  const std::string text = text_of(fast.plan());
+  const std::size_t steps = text.find("lanes[steps=");
+  ASSERT_NE(steps, std::string::npos) << text;
+  EXPECT_LT(std::stoi(text.substr(steps + 12)), 300) << text;
+}
+
 }  // namespace
