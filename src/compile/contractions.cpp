@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compile/apart.h"
+#include "compile/carried_sums.h"
 #include "compile/costs.h"
 #include "compile/lane_steps.h"
 #include "compile/switches.h"
@@ -154,9 +157,15 @@ class Contraction {
         const std::int64_t now = digits_.positions(axes_of_product(i, k));
         if (now < least) least = now, first = i, second = k;
       }
-    const Item product = product_of(first, second);
+    const Item product = is_in_order(first, second) ? product_of(first, second) : product_of(second, first);
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(second));
     items_[first] = product;
+  }
+  /// Whether the result has the axes of item i before those of item k: then their product lies as the result does.
+  bool is_in_order(std::size_t i, std::size_t k) const {
+    const AxisDigits parts = parts_of_product(i, k);
+    const auto place = [&](const Digits& own) { return own.empty() ? kept_.end() : std::ranges::find(kept_, own[0]); };
+    return place(parts[1]) <= place(parts[2]);
   }
   Digits axes_of_product(std::size_t i, std::size_t k) const {
     const AxisDigits parts = parts_of_product(i, k);
@@ -267,43 +276,65 @@ std::optional<Tensor> finished(const Formula& finish, const Tensor& total, std::
   return total / static_cast<double>(elements);
 }
 
-/// The equations that stand for one that adds up terms.
+/// What equations are written for: the total of some sums, added to a first value.
+struct Replaced {
+  std::span<const Sum> sums;
+  const DigitTable& digits;
+  Variable start;  // -1: there is none
+  Variable result;
+  OriginRef origin;
+};
+
+/// Writes the equations that stand for others.
 class Replacement {
  public:
-  Replacement(const Sum& sum, const DigitTable& digits, const ProgramBody& body, const Equation& original)
-      : sum_(sum), digits_(digits), body_(body), original_(original) {}
+  explicit Replacement(const Replaced& of) : of_(of) {}
 
-  /// Behind those of `to`, whose variables are those of `body`. False if the reduction ends otherwise than sums and
-  /// means do.
-  bool add_to(ProgramBody& to) const {
+  /// Behind those of `to`. `as_written(factors)`: the equations that they stand for, whose first inputs are the
+  /// factors. False if a reduction ends otherwise than sums and means do.
+  template <class AsWritten>
+  bool add_to(ProgramBody& to, const AsWritten& as_written) {
     constexpr double least_of_float = 1e-30, least_of_double = 1e-290;
     const AtLevel outside(nullptr);
     Recorder recorder("compile", Records::program);
-    const Variable y = original_.outputs[0];
-    const Type& type = body_.types[at(y)];
-    const bool in_double = type.dtype == DType::float32 && has_factors_alike(sum_);
-    Contraction contraction(digits_, items(recorder, in_double ? DType::float64 : type.dtype), all_of(sum_.term.axes));
-    const Tensor total = contraction.result();
-    const auto result = finished(sum_.finish, total, digits_.positions(all_of(sum_.added)));
-    if (!result) return false;
-    recorder.output(reshape(ricci::to(*result, type.dtype), type.shape));
-    for (const Tensor& most : contraction.most_of_factors()) recorder.output(most);
+    const Type type = to.types[at(of_.result)];
+    const bool in_double = type.dtype == DType::float32 && std::ranges::any_of(of_.sums, has_factors_alike);
+    Tensor result;
+    std::vector<Tensor> most_of_factors;
+    for (const Sum& sum : of_.sums) {
+      std::vector<Item> items = items_of(sum, to, recorder, in_double ? DType::float64 : type.dtype);
+      Contraction contraction(of_.digits, std::move(items), all_of(sum.term.axes));
+      const Tensor total = contraction.result();
+      const auto finished_total = finished(sum.finish, total, of_.digits.positions(all_of(sum.added)));
+      if (!finished_total) return false;
+      const Tensor shaped = reshape(*finished_total, sum.type.shape);
+      result = result.defined() ? result + shaped : shaped;
+      std::ranges::copy(contraction.most_of_factors(), std::back_inserter(most_of_factors));
+    }
+    result = ricci::to(result, type.dtype);
+    if (of_.start >= 0) result = input(of_.start, to, recorder) + result;
+    recorder.output(result);
+    for (const Tensor& most : most_of_factors) recorder.output(most);
     const std::vector<Variable> results = splice(recorder.end().body(), to);
     // Of at most eight numbers of float32, squared or not, each product has one of float64.
     const double least = in_double ? 0 : type.dtype == DType::float32 ? least_of_float : least_of_double;
-    if (results.size() > 1) to.equations.push_back(or_as_written(results, least));
+    if (results.size() > 1) to.equations.push_back(or_as_written(results, as_written(factors()), least));
     return true;
   }
 
  private:
-  std::vector<Item> items(const Recorder& recorder, DType dtype) const {
+  Tensor input(Variable v, const ProgramBody& to, const Recorder& recorder) {
+    inputs_.push_back(v);
+    return recorder.input(to.types[at(v)]);
+  }
+  std::vector<Item> items_of(const Sum& sum, const ProgramBody& to, const Recorder& recorder, DType dtype) {
     std::vector<Item> items;
-    for (const Factor& f : sum_.term.factors) {
+    for (const Factor& f : sum.term.factors) {
       const Digits axes = all_of(f.axes);
       Shape shape;
-      for (const Digit d : axes) shape.push_back(digits_.size(d));
-      Tensor value = recorder.input(body_.types[at(f.value)]);
-      if (!(body_.types[at(f.value)].shape == shape)) value = reshape(value, shape);
+      for (const Digit d : axes) shape.push_back(of_.digits.size(d));
+      Tensor value = input(f.value, to, recorder);
+      if (!(to.types[at(f.value)].shape == shape)) value = reshape(value, shape);
       if (value.dtype() != dtype) value = ricci::to(value, dtype);
       items.push_back({f.divides ? 1.0 / value : value, axes, f.divides});
     }
@@ -311,11 +342,11 @@ class Replacement {
   }
 
   /// Adds the equations of `from` to `to` and returns the outputs of `from` as variables of `to`. If `from` has one
-  /// output, that output is the variable of the original equation's result.
+  /// output, that output is the variable of the result.
   std::vector<Variable> splice(const ProgramBody& from, ProgramBody& to) const {
     std::vector<Variable> number(from.types.size(), -1), outputs;
-    for (std::size_t k = 0; k < from.inputs.size(); ++k) number[at(from.inputs[k])] = sum_.term.factors[k].value;
-    if (from.outputs.size() == 1) number[at(from.outputs[0])] = original_.outputs[0];
+    for (std::size_t k = 0; k < from.inputs.size(); ++k) number[at(from.inputs[k])] = inputs_[k];
+    if (from.outputs.size() == 1) number[at(from.outputs[0])] = of_.result;
     const auto number_of = [&](Variable v) {
       if (number[at(v)] < 0) {
         number[at(v)] = static_cast<Variable>(to.types.size());
@@ -327,34 +358,33 @@ class Replacement {
     for (Equation e : from.equations) {
       for (Variable& v : e.inputs) v = number_of(v);
       for (Variable& v : e.outputs) v = number_of(v);
-      e.origin = original_.origin;
+      e.origin = of_.origin;
       to.equations.push_back(std::move(e));
     }
     for (const Variable v : from.outputs) outputs.push_back(number_of(v));
     return outputs;
   }
 
+  std::vector<Variable> factors() const {
+    std::vector<Variable> factors;
+    for (const Variable v : inputs_)
+      if (std::ranges::find(factors, v) == factors.end()) factors.push_back(v);
+    return factors;
+  }
   /// `results`: the sum, then the largest absolute values of factors.
-  Equation or_as_written(const std::vector<Variable>& results, double least) const {
-    SmallVector<Variable, 3> factors;
-    for (const Factor& f : sum_.term.factors)
-      if (std::ranges::find(factors, f.value) == factors.end()) factors.push_back(f.value);
-    Apart apart = equations_between(body_, {factors.data(), factors.size()}, {original_.outputs.data(), 1},
-                                    [](const Equation&) { return true; });
+  Equation or_as_written(const std::vector<Variable>& results, Apart apart, double least) const {
     Equation e{.rules = &rules_of<OrAsWritten>,
                .parameters = {},
                .inputs = {results.begin(), results.end()},
-               .outputs = original_.outputs,
-               .origin = original_.origin};
+               .outputs = {of_.result},
+               .origin = of_.origin};
     for (const Variable v : apart.inputs) e.inputs.push_back(v);
     e.parameters = own(OrAsWritten{{std::move(apart.program)}, std::ssize(results) - 1, least});
     return e;
   }
 
-  const Sum& sum_;
-  const DigitTable& digits_;
-  const ProgramBody& body_;
-  const Equation& original_;
+  const Replaced& of_;
+  std::vector<Variable> inputs_;  // of the recording, as the program numbers them
 };
 
 /// Whether a product of at least `fewest` elements is spared that is much larger than what is read and written instead.
@@ -363,13 +393,6 @@ bool is_worth_it(const Sum& sum, const DigitTable& digits, std::int64_t fewest) 
   std::int64_t largest = digits.positions(all_of(sum.term.axes));
   for (const Factor& f : sum.term.factors) largest = std::max(largest, digits.positions(all_of(f.axes)));
   return sum.term.most_spared >= std::max(fewest, times_larger * largest);
-}
-
-/// Whether each digit that is added up is one of a factor. If it were not, the sum would be so many times as large.
-bool reads_all(const Sum& sum) {
-  return std::ranges::all_of(all_of(sum.added), [&](Digit d) {
-    return std::ranges::any_of(sum.term.factors, [&](const Factor& f) { return has(all_of(f.axes), d); });
-  });
 }
 
 constexpr std::int64_t none_spared = INT64_MAX;  // by no sum
@@ -388,6 +411,38 @@ bool contract_programs_in(Equation& e) {
   return is_changed;
 }
 
+/// What stands for `e` of `body`, an equation that adds up terms. False if there is no such thing.
+bool add_instead(const Equation& e, const Sum& sum, const DigitTable& digits, const ProgramBody& body,
+                 ProgramBody& to) {
+  const Replaced replaced{{&sum, 1}, digits, -1, e.outputs[0], e.origin};
+  return Replacement(replaced).add_to(to, [&](const std::vector<Variable>& factors) {
+    return equations_between(body, factors, {e.outputs.data(), 1}, [](const Equation&) { return true; });
+  });
+}
+
+/// What stands behind a loop for a sum that the loop carried.
+void add_behind_loop(const CarriedSum& sum, const LoopWithRows& loop, const Equation& as_written,
+                     const ProgramBody& body, ProgramBody& to) {
+  const Replaced replaced{sum.terms, loop.digits, sum.start, sum.result, as_written.origin};
+  Replacement(replaced).add_to(to, [&](const std::vector<Variable>&) {
+    std::vector<Variable> operands;
+    for (const Variable v : as_written.inputs)
+      if (std::ranges::find(operands, v) == operands.end()) operands.push_back(v);
+    return equations_between(body, operands, {&sum.result, 1}, [&](const Equation& e) { return &e == &as_written; });
+  });
+}
+
+/// The equation, without sums that loops had better not carry. Returns whether it is another one now.
+bool add_with_programs_contracted(const Equation& e, const ProgramBody& body, ProgramBody& to) {
+  Equation now = e;
+  const bool is_changed = contract_programs_in(now);
+  const std::optional<LoopWithRows> loop = with_sums_taken_out(now, to);
+  to.equations.push_back(loop ? loop->loop : std::move(now));
+  if (loop)
+    for (const CarriedSum& sum : loop->sums) add_behind_loop(sum, *loop, e, body, to);
+  return is_changed || loop;
+}
+
 }  // namespace
 
 std::optional<Program> contracted(const Program& program, std::int64_t fewest) {
@@ -396,15 +451,11 @@ std::optional<Program> contracted(const Program& program, std::int64_t fewest) {
   contracted->equations.clear();
   bool is_changed = false;
   Terms terms(body);
-  for (Equation e : body.equations) {
+  for (const Equation& e : body.equations) {
     const std::optional<Sum> sum = fewest == none_spared ? std::nullopt : terms.sum(e);
     const bool is_it = sum && reads_all(*sum) && is_worth_it(*sum, terms.digits(), fewest);
-    if (is_it && Replacement(*sum, terms.digits(), body, e).add_to(*contracted)) {
-      is_changed = true;
-    } else {
-      is_changed = contract_programs_in(e) || is_changed;
-      contracted->equations.push_back(std::move(e));
-    }
+    if (is_it && add_instead(e, *sum, terms.digits(), body, *contracted)) is_changed = true;
+    else is_changed = add_with_programs_contracted(e, body, *contracted) || is_changed;
   }
   if (!is_changed) return std::nullopt;
   return Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*contracted)))).simplified();

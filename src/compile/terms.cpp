@@ -26,12 +26,51 @@ Terms::Terms(const ProgramBody& body) : body_(body), made_by_(body.types.size(),
     for (const Variable v : body.equations[i].outputs) made_by_[at(v)] = static_cast<std::ptrdiff_t>(i);
 }
 
+bool reads_all(const Sum& sum) {
+  return std::ranges::all_of(all_of(sum.added), [&](Digit d) {
+    return std::ranges::any_of(sum.term.factors, [&](const Factor& f) {
+      const Digits digits = all_of(f.axes);
+      return std::ranges::find(digits, d) != digits.end();
+    });
+  });
+}
+
 std::optional<Sum> Terms::sum(const Equation& e) {
+  std::optional<Sum> sum = added_up(e);
+  if (sum) resolve(*sum);
+  return sum;
+}
+
+Sum Terms::total(Variable v) {
+  std::optional<Sum> sum = sum_behind_views(v);
+  if (!sum) sum = Sum{.term = term(v, most_factors), .added = {}, .finish = {}, .type = {}};
+  sum->type = type(v);
+  resolve(*sum);
+  return *std::move(sum);
+}
+
+std::optional<Sum> Terms::sum_behind_views(Variable v) {
+  const std::ptrdiff_t i = made_by_[at(v)];
+  if (i < 0) return std::nullopt;
+  const Equation& e = body_.equations[at(i)];
+  if (!e.rules->is_view()) return added_up(e);
+  std::optional<Sum> sum = sum_behind_views(e.inputs[0]);
+  if (!sum) return std::nullopt;
+  std::optional<Term> seen = shown(e, std::move(sum->term));
+  if (!seen) return std::nullopt;
+  sum->term = std::move(*seen);
+  return sum;
+}
+
+void Terms::resolve(Sum& sum) const {
+  for (Factor& f : sum.term.factors) resolve(f.axes);
+  resolve(sum.term.axes), resolve(sum.added);
+}
+
+std::optional<Sum> Terms::added_up(const Equation& e) {
   if (e.outputs.size() != 1 || !is_real_floating(type(e.outputs[0]))) return std::nullopt;
   std::optional<Sum> sum = structure_as<ProductAxes>(e.op()) ? product_of_matrices(e) : reduction(e);
-  if (!sum) return std::nullopt;
-  for (Factor& f : sum->term.factors) resolve(f.axes);
-  resolve(sum->term.axes), resolve(sum->added);
+  if (sum) sum->type = type(e.outputs[0]);
   return sum;
 }
 
@@ -185,7 +224,7 @@ std::optional<Sum> Terms::product_of_matrices(const Equation& e) {
   if (axes.left == 2) all->push_back(of_left);
   if (axes.right == 2) all->push_back(of_right);
   Term both = joined(e.outputs[0], std::move(left), std::move(right), std::move(*all));
-  return Sum{.term = std::move(both), .added = {columns}, .finish = {}};
+  return Sum{.term = std::move(both), .added = {columns}, .finish = {}, .type = {}};
 }
 
 std::optional<Sum> Terms::reduction(const Equation& e) {
@@ -203,7 +242,7 @@ std::optional<Sum> Terms::reduction(const Equation& e) {
   std::optional<Term> said =
       is_sum ? term(e.inputs[0], most_factors) : product(e.inputs[0], a.term, e.inputs, most_factors);
   if (!said) return std::nullopt;
-  Sum sum{.term = std::move(*said), .added = {}, .finish = a.finish};
+  Sum sum{.term = std::move(*said), .added = {}, .finish = a.finish, .type = {}};
   for (std::size_t k = reduced->size(); k-- > 0;) {
     if (!(*reduced)[k]) continue;
     const auto place = sum.term.axes.begin() + static_cast<std::ptrdiff_t>(k);

@@ -94,7 +94,10 @@ struct Sum {
   Term term;
   AxisDigits added;  // the axes that are added up
   Formula finish;    // of the total and the number of elements; none: the total is the result
+  Type type;         // of the result
 };
+/// Whether each digit that is added up is one of a factor. If it were not, the sum would be so many times as large.
+bool reads_all(const Sum& sum);
 
 /// Says values of a program as products. Requires: sizes are numbers.
 class Terms {
@@ -103,6 +106,8 @@ class Terms {
 
   /// None where the equation adds nothing up, or does so where digits do not fit.
   std::optional<Sum> sum(const Equation& e);
+  /// A value as what adds it up, seen through views. Where nothing does: as one product, perhaps of one factor.
+  Sum total(Variable v);
   const DigitTable& digits() const { return digits_; }
 
  private:
@@ -128,6 +133,9 @@ class Terms {
   /// The digit of a value that lies row by row whose neighbours are so far apart, or a part of it that divides `most`;
   /// -1: there is none.
   Digit digit_with(const AxisDigits& axes, std::int64_t stride, std::int64_t most);
+  std::optional<Sum> sum_behind_views(Variable v);
+  void resolve(Sum& sum) const;
+  std::optional<Sum> added_up(const Equation& e);
   std::optional<Sum> product_of_matrices(const Equation& e);
   /// A sum, a mean, a sum of squares or an inner product.
   std::optional<Sum> reduction(const Equation& e);

@@ -15,10 +15,12 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "program/program.h"
+#include "program/programs_run.h"
 #include "program/sizes.h"
 #include "support/expect_tensor.h"
 #include "support/lane_kernels.h"
@@ -334,6 +336,220 @@ TEST_F(Contractions, OfRandomProductsGiveTheSums) {
     contracted += is_contracted(f, inputs, 1e-12);
   }
   EXPECT_GT(contracted, programs / 8);
+}
+
+/// The elements of the largest value that the turns of loops compute, and no view is.
+std::int64_t largest_value_in_loops(const rc::Program& program) {
+  std::int64_t most = 0;
+  for (const rc::Equation& e : program.body().equations)
+    if (rc::repeats_programs(e))
+      rc::for_each_program(e.op(), [&](const rc::Program& body) {
+        most = std::max({most, largest_value(body), largest_value_in_loops(body)});
+      });
+  return most;
+}
+
+/// The state after the last turn, its parts one behind the other.
+Tensor one_behind_the_other(const std::vector<Tensor>& parts) {
+  std::vector<Tensor> flat;
+  for (const Tensor& part : parts) flat.push_back(part.reshape({-1}));
+  return rc::cat(flat);
+}
+
+/// A sum of products over rows of x, from y on.
+Function sum_of_outer_products(bool is_backward) {
+  return [=](const std::vector<Tensor>& x) {
+    const auto turn = [](const Tensor& total, const std::pair<Tensor, Tensor>& rows) {
+      return std::pair{total + rc::outer(rows.first, rows.second), rc::dot(rows.first, rows.first)};
+    };
+    const auto [total, squares] = rc::scan(turn, x[2], std::pair{x[0], x[1]}, {.reverse = is_backward});
+    return one_behind_the_other({total, squares});
+  };
+}
+
+TEST_F(Contractions, ASumThatALoopCarriesIsOneProductOfMatricesBehindIt) {
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const bool is_backward : {false, true})
+      for (const std::int64_t turns : {40, 80}) {
+        const std::vector<Tensor> x = {rc::randn({turns, 150}, dtype), rc::randn({turns, 100}, dtype),
+                                       rc::randn({150, 100}, dtype)};
+        const Function f = sum_of_outer_products(is_backward);
+        EXPECT_EQ(largest_value_in_loops(program_at(f, x)), 150 * 100);
+        EXPECT_TRUE(is_contracted(f, x, dtype == rc::float32 ? 1e-5 : 1e-12));
+        const rc::Program fewer = *rc::compiled::contracted(program_at(f, x));
+        EXPECT_EQ(largest_value_in_loops(fewer), 1);
+        EXPECT_EQ(largest_value(fewer), 150 * 100 + turns);  // the results, joined
+      }
+}
+
+TEST_F(Contractions, RowsThatALoopAddsProductsOfMayBeInfinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double special : {infinity, -infinity, std::nan("")})
+    for (const double other : {1.0, 0.0, -infinity}) {
+      std::vector<Tensor> x = {rc::randn({40, 150}), rc::randn({40, 100}), rc::randn({150, 100})};
+      x[0][3][7] = special, x[1][3][5] = other, x[2][9][9] = special;
+      EXPECT_TRUE(is_contracted(sum_of_outer_products(false), x, 1e-5));
+    }
+}
+
+TEST_F(Contractions, ALoopRunsAsWrittenWhereAProductOfFactorsOfItsRowsIsOutOfRange) {
+  const auto weighted = [](const std::vector<Tensor>& x) {
+    const auto turn = [](const Tensor& total, const std::tuple<Tensor, Tensor, Tensor>& rows) {
+      const auto& [a, b, scale] = rows;
+      return std::pair{total + 0.5 * rc::outer(a, b) * scale, 0.5};
+    };
+    const auto [total, halves] = rc::scan(turn, x[3], std::tuple{x[0], x[1], x[2]});
+    return one_behind_the_other({total, halves});
+  };
+  const Tensor a = rc::rand({40, 150}) + 0.1, b = rc::rand({40, 100}) + 0.1, scale = rc::rand({40}) + 0.1;
+  for (const auto& [of_a, of_b, of_scale] :
+       {std::array{1., 1., 1.}, {1e25, 1e-25, 1e25}, {1e-25, 1e25, 1e25}, {1e25, 1e-35, 1e25}, {1e-25, 1e35, 1e-25}})
+    EXPECT_TRUE(is_contracted(weighted, {a * of_a, b * of_b, scale * of_scale, rc::randn({150, 100})}, 1e-5));
+}
+
+/// What turns add to parts of the state: products of rows, or of values that they compute of rows and the state.
+struct RandomLoop {
+  std::int64_t turns, rows, columns, examples;  // examples: 0 for none
+  bool is_backward, has_weights, has_scales, adds_twice, gives_factor, adds_matrices, adds_plain, is_mapped;
+
+  explicit RandomLoop(std::uint32_t seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](std::uint32_t n) { return static_cast<std::int64_t>(random() % n); };
+    const auto flip = [&] { return random() % 2 == 0; };
+    turns = 30 + pick(20), rows = 60 + pick(40), columns = 60 + pick(40), examples = pick(3);
+    is_backward = flip(), has_weights = flip(), has_scales = flip(), adds_twice = flip(), gives_factor = flip();
+    adds_matrices = flip(), adds_plain = flip(), is_mapped = flip();
+  }
+  std::vector<Tensor> inputs(rc::DType dtype) const {
+    const auto of = [&](rc::Shape shape) {
+      if (examples > 0) shape.insert(1, examples);
+      return rc::randn(shape, dtype);
+    };
+    return {of({turns, rows}), of({turns, columns}), of({turns}), 0.1 * rc::randn({rows, rows}, dtype),
+            rc::randn({rows, columns}, dtype)};
+  }
+  Tensor one(const std::vector<Tensor>& x) const {
+    struct State {
+      Tensor weights, bias, other, now;
+    };
+    using Rows = std::tuple<Tensor, Tensor, Tensor>;
+    const auto product = [](const Tensor& a, const Tensor& b) {
+      return a.dim() == 1 ? rc::outer(a, b) : rc::matmul(a.t(), b);
+    };
+    const auto added_up = [](const Tensor& a) { return a.dim() == 1 ? a : a.sum(0); };
+    const auto turn = [&](const State& s, const Rows& of_turn) {
+      const auto& [a, b, scale] = of_turn;
+      State next = s;
+      next.now = tanh(rc::matmul(s.now, x[3]) + a);
+      const Tensor left = has_weights ? next.now : a;
+      Tensor added = has_scales ? scale.unsqueeze(-1) * b : b;
+      added = product(left, added);
+      if (has_scales && b.dim() == 1) added = added * scale;
+      next.weights = s.weights + added;
+      if (adds_twice) next.weights = next.weights + product(s.now, b);
+      if (adds_plain) next.bias = s.bias + added_up(next.now);
+      if (adds_matrices) next.other = product(b, left) + s.other;
+      return std::pair{next, gives_factor ? left : scale};
+    };
+    const State first{x[4], rc::zeros({rows}, x[4].dtype()), rc::zeros({columns, rows}, x[4].dtype()),
+                      rc::zeros_like(x[0][0])};
+    const auto [last, given] = rc::scan(turn, first, Rows{x[0], x[1], x[2]}, {.reverse = is_backward});
+    return one_behind_the_other({last.weights, last.bias, last.other, last.now, given});
+  }
+  Function function() const {
+    return [*this](const std::vector<Tensor>& x) {
+      if (examples == 0 || !is_mapped) return one(x);
+      const auto of_example = [this](const std::vector<Tensor>& y) { return one(y); };
+      return rc::vmap(of_example, {.in_dims = {{1, 1, 1, rc::none, rc::none}}})(x);
+    };
+  }
+};
+
+TEST_F(Contractions, OfRandomLoopsGiveWhatTheLoopsCarry) {
+  constexpr std::uint32_t loops = 120;
+  std::uint32_t contracted = 0;
+  for (std::uint32_t seed = 0; seed < loops; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomLoop loop(seed);
+    const rc::DType dtype = seed % 2 == 0 ? rc::float64 : rc::float32;
+    contracted += is_contracted(loop.function(), loop.inputs(dtype), dtype == rc::float32 ? 2e-5 : 1e-12);
+  }
+  EXPECT_EQ(contracted, loops);
+}
+
+TEST_F(Contractions, LoopsThatReadTheirSumsCarryThem) {
+  using Turn = std::function<std::pair<Tensor, Tensor>(const Tensor&, const Tensor&)>;
+  const std::vector<Turn> turns = {
+      [](const Tensor& s, const Tensor& row) { return std::pair{0.9 * s + rc::outer(row, row), row}; },
+      [](const Tensor& s, const Tensor& row) { return std::pair{s + rc::outer(row, row), rc::matmul(s, row)}; },
+      [](const Tensor& s, const Tensor& row) { return std::pair{s + rc::outer(row, row), s}; },
+      [](const Tensor& s, const Tensor& row) {
+        const Tensor next = s + rc::outer(row, row);
+        return std::pair{next, next.sum()};
+      },
+      [](const Tensor& s, const Tensor& row) { return std::pair{s + s + rc::outer(row, row), row}; },
+      [](const Tensor& s, const Tensor& row) { return std::pair{s + rc::exp(rc::outer(row, row)), row}; },
+      [](const Tensor& s, const Tensor& row) { return std::pair{s + row, row}; },
+      [](const Tensor& s, const Tensor& row) {
+        rc::debug::print("{}", row[0]);
+        return std::pair{s + rc::outer(row, row), row};
+      }};
+  const std::vector<Tensor> x = {rc::randn({40, 150}, rc::float64), rc::randn({150, 150}, rc::float64)};
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const Function f = [&](const std::vector<Tensor>& in) {
+      const auto [last, given] = rc::scan(turns[i], in[1], in[0]);
+      return one_behind_the_other({last, given});
+    };
+    EXPECT_FALSE(rc::compiled::contracted(program_at(f, x)).has_value()) << i;
+  }
+  const std::vector<Tensor> small = {rc::randn({4000, 20}, rc::float64), rc::randn({20, 20}, rc::float64)};
+  const std::vector<Tensor> few = {rc::randn({1, 400}, rc::float64), rc::randn({400, 400}, rc::float64)};
+  const Function f = [](const std::vector<Tensor>& in) {
+    const auto turn = [](const Tensor& s, const Tensor& row) { return std::pair{s + rc::outer(row, row), row}; };
+    return rc::scan(turn, in[1], in[0]).first;
+  };
+  EXPECT_TRUE(is_contracted(f, x, 1e-12));
+  EXPECT_FALSE(is_contracted(f, small, 0));
+  EXPECT_FALSE(is_contracted(f, few, 0));
+}
+
+TEST_F(Contractions, ALoopStacksNoMoreThanItReadsAndGives) {
+  const auto sum_of_states = [](std::int64_t turns) {
+    return [=](const std::vector<Tensor>& x) {
+      const auto turn = [](const std::pair<Tensor, Tensor>& s, const Tensor&) {
+        const Tensor next = tanh(s.second + 1);
+        return std::pair{std::pair{s.first + rc::outer(next, next), next}, next[0]};
+      };
+      const Tensor first = rc::zeros({x[0].size(0), x[0].size(0)}, rc::float64);
+      return rc::scan(turn, std::pair{first, x[0]}, rc::zeros({turns})).first.first;
+    };
+  };
+  const std::vector<Tensor> x = {rc::randn({100}, rc::float64)};
+  EXPECT_TRUE(is_contracted(sum_of_states(1000), x, 1e-12));   // 0.8 MB
+  EXPECT_FALSE(is_contracted(sum_of_states(2000), x, 1e-12));  // 1.6 MB
+}
+
+TEST_F(Contractions, GradientsOfWeightsThatALoopSharesAreComputedBehindIt) {
+  if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+  const auto loss = [](const Tensor& w, const Tensor& bias, const Tensor& inputs) {
+    const auto step = [&](const Tensor& h, const Tensor& x) {
+      const Tensor middle = tanh(rc::matmul(h, w) + x + bias), next = tanh(rc::matmul(middle, w) + h);
+      return std::pair{next, next};
+    };
+    return rc::scan(step, rc::zeros_like(inputs[0]), inputs).second.square().mean();
+  };
+  const Tensor w = 0.1 * rc::randn({90, 90}, rc::float64), bias = rc::randn({90}, rc::float64);
+  const auto check = [&](const auto& f, const Tensor& inputs) {
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) expect_close(fast(w, bias, inputs), f(w, bias, inputs), 1e-12);
+    std::ostringstream plan;
+    plan << fast.plan(w, bias, inputs);
+    EXPECT_EQ(plan.str().find("90,90] = lanes"), std::string::npos) << plan.str();
+  };
+  const auto of_w = rc::grad<0>(loss);
+  check(of_w, rc::randn({40, 90}, rc::float64));
+  check(of_w, rc::randn({40, 5, 90}, rc::float64));
+  check(rc::vmap(of_w, {.in_dims = {rc::none, rc::none, 1}}), rc::randn({40, 3, 90}, rc::float64));
 }
 
 TEST_F(Contractions, StandInTheProgramsOfLoopsAndBranches) {
