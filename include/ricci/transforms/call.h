@@ -33,8 +33,12 @@ struct BinaryName {
 
 namespace call {
 
+/// Whether f(a...) is a call. (std::is_invocable asks the same by a dozen templates, which each lambda pays for.)
 template <class F, class... A>
-inline constexpr bool takes = std::is_invocable_v<const F&, A...> || std::is_invocable_v<const F&, A&...>;
+concept takes_exactly = (std::is_member_function_pointer_v<F> && std::is_invocable_v<const F&, A...>) ||
+                        requires(const F& f) { f(std::declval<A>()...); };
+template <class F, class... A>
+concept takes = takes_exactly<F, A...> || takes_exactly<F, A&...>;
 
 /// (a.*f)(more...) for a pointer to a member function: `vmap(&Model::apply)(model, x)`.
 template <class F, class T, class... A>
@@ -48,7 +52,7 @@ decltype(auto) invoke(const F& f, A&... a) {
   static_assert(takes<F, A...>,
                 "ricci: this callable cannot be called with these arguments: it must be callable as const (no mutable "
                 "lambda), take as many arguments, and have one overload that fits; else pass a lambda that calls it");
-  constexpr bool takes_rvalues = std::is_invocable_v<const F&, A...>;
+  constexpr bool takes_rvalues = takes_exactly<F, A...>;
   if constexpr (!takes<F, A...>) return;
   else if constexpr (std::is_member_function_pointer_v<F> && takes_rvalues) return call_member(f, std::move(a)...);
   else if constexpr (std::is_member_function_pointer_v<F>) return call_member(f, a...);
@@ -57,14 +61,16 @@ decltype(auto) invoke(const F& f, A&... a) {
 }
 
 template <class F, class... A>
-auto result_type() {
-  if constexpr (std::is_invocable_v<const F&, A...>)
-    return std::type_identity<tree::plain_t<std::invoke_result_t<const F&, A...>>>{};
-  else if constexpr (takes<F, A...>) return std::type_identity<tree::plain_t<std::invoke_result_t<const F&, A&...>>>{};
-  else return std::type_identity<Tensor>{};
-}
+struct Result {
+  using type = Tensor;  // of a call that is an error
+};
 template <class F, class... A>
-using result_t = typename decltype(result_type<F, A...>())::type;
+  requires takes<F, A...>
+struct Result<F, A...> {
+  using type = tree::plain_t<decltype(invoke(std::declval<const F&>(), std::declval<A&>()...))>;
+};
+template <class F, class... A>
+using result_t = typename Result<F, A...>::type;
 
 template <class R>
 inline constexpr bool is_two_things = false;
@@ -110,7 +116,7 @@ inline constexpr tree::FunctionType function_type = {&Caller<F, R, std::index_se
 /// `f`, which takes arguments of the types A, as compiled code sees it. What it returns is converted to an R; an
 /// Apart says that it is two things.
 template <class R, class... A, class F>
-tree::AnyFunction any_function(const F& f) {
+[[gnu::always_inline]] inline tree::AnyFunction any_function(const F& f) {
   return {reinterpret_cast<const void*>(&f), function_type<F, R, A...>};
 }
 
@@ -118,21 +124,23 @@ template <class F>
 struct Kept : tree::KeptFunction {
   explicit Kept(const F& function) : f(function) {}
   F f;
+
+  static tree::KeptFunction* keep(const void* function, const void*& copy) {
+    auto* const kept = new Kept(*static_cast<const F*>(function));
+    copy = &kept->f;
+    return kept;
+  }
+  static void destroy(tree::KeptFunction* kept) { delete static_cast<Kept*>(kept); }
 };
 template <class F, class R, class... A>
 inline constexpr tree::FunctionType kept_function_type = {
     .call = &Caller<F, R, std::index_sequence_for<A...>, A...>::call,
-    .keep = [](const void* f, const void*& copy) -> tree::KeptFunction* {
-      auto* const kept = new Kept<F>(*static_cast<const F*>(f));
-      copy = &kept->f;
-      return kept;
-    },
-    .destroy = [](tree::KeptFunction* f) { delete static_cast<Kept<F>*>(f); },
-};
+    .keep = &Kept<F>::keep,
+    .destroy = &Kept<F>::destroy};
 
 /// The same of an `f` that may be called again after the call that it is given to: by a derivative.
 template <class R, class... A, class F>
-tree::AnyFunction kept_function(const F& f) {
+[[gnu::always_inline]] inline tree::AnyFunction kept_function(const F& f) {
   static_assert(std::is_copy_constructible_v<std::decay_t<F>>,
                 "ricci: a function that is called again for a derivative must be copyable");
   if constexpr (std::is_function_v<F>) return any_function<R, A...>(f);
