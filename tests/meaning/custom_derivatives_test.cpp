@@ -1,5 +1,6 @@
 // custom_vjp, custom_jvp and checkpoint: which of the given functions runs when, trees, and values and derivatives
 // against the same function written plainly.
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@ using rc::Tensor;
 using namespace testing_support;
 
 namespace {
+
+using Function = std::function<Tensor(Tensor)>;
 
 /// x with gradients cut to [-1, 1].
 Tensor clipped(const Tensor& x) {
@@ -168,12 +171,12 @@ TEST(Checkpoint, OfACustomFunctionHasTheDerivativesOfThatFunctionInAProgramToo) 
     const auto forward = [](Tensor a) { return std::pair{a * 3, a}; };
     return rc::custom_vjp(times_3, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
   };
-  const auto in_loop = [](const auto& f, rc::Checkpoints kept) {
+  const auto in_loop = [](const Function& f, rc::Checkpoints kept) {
     return
         [=](Tensor x) { return rc::fori_loop(0, 2, [=](Tensor, Tensor y) { return f(y); }, x, {.checkpoint = kept}); };
   };
-  const auto value_inside = [](const auto& g) { return [=](Tensor x) { return rc::vjp(g, x).first; }; };
-  const auto check = [&](const auto& g, double once, double inside) {
+  const auto value_inside = [](const Function& g) { return [=](Tensor x) { return rc::vjp(g, x).first; }; };
+  const auto check = [&](const Function& g, double once, double inside) {
     const auto first = rc::grad(g);
     const auto second = rc::grad(value_inside(g));
     expect_values(first(number(1)), {once});
@@ -229,7 +232,6 @@ TEST(Checkpoint, OfALoopWhoseFunctionCapturesHasItsThirdDerivativeInAProgramToo)
     const auto forward = [=](Tensor a) { return std::pair{a * three, a}; };
     return rc::custom_vjp([](Tensor a) { return a * 3; }, forward, [](Tensor, Tensor ct) { return ct * 2; })(x);
   };
-  using Function = std::function<Tensor(Tensor)>;
   using OfTwo = std::function<Tensor(Tensor, Tensor)>;
   const auto third_by = [=](int argument, rc::Checkpoints kept, const Function& f) -> OfTwo {
     const auto loss = [=](Tensor x, Tensor y) {
@@ -298,7 +300,6 @@ TEST(Checkpoint, OfWhatTheInnerDerivativeDoesNotReachLeavesTheSecondDerivativeAs
 
 /// In a program, what a function captures is an operand of the checkpoint or loop around it.
 TEST(Checkpoint, OfACustomFunctionThatCapturesAConstantHasItsSecondDerivativeInAProgramToo) {
-  using Function = std::function<Tensor(Tensor)>;
   const Tensor k = doubles({1, 2}), x = doubles({0.5, -1.2});
   const Function by_jvp = rc::custom_jvp([=](Tensor a) { return sin(a) * k; },
                                          [=](std::tuple<Tensor> primals, std::tuple<Tensor> tangents) {
@@ -435,7 +436,7 @@ TEST(Checkpoint, DrawsTheSameNumbersInAPullbackThatIsMapped) {
 TEST(Checkpoint, OfAMappedFunctionDrawsTheSameNumbersInAPullbackThatIsMapped) {
   const auto plain = [](Tensor x) { return sin(rc::dropout(x, 0.3)) * rc::rand({4}, rc::float64); };
   const Tensor x = ramp({3, 4}) + 0.5, ct = ramp({3, 4}) - 1;
-  const auto pulled = [&](const auto& f, rc::Randomness drawn, rc::Randomness pulled) {
+  const auto pulled = [&](const Function& f, rc::Randomness drawn, rc::Randomness pulled) {
     rc::manual_seed(8);
     const auto [y, pullback] = rc::vjp([&](Tensor a) { return rc::vmap(f, {.randomness = drawn})(a); }, x);
     const auto pull = [&pull_back = pullback, &ct](Tensor k) { return pull_back(ct * k); };
@@ -456,7 +457,7 @@ TEST(Checkpoint, DrawsTheSameNumbersInAPullbackThatIsTracedUnderItsVmaps) {
     return sin(mask) * rc::vmap(noisy, {.randomness = rc::Randomness::different})(x);
   };
   const Tensor x = ramp({2, 3, 4}) + 0.5, ct = ramp({4}) - 1;
-  const auto traced = [&](const auto& f, rc::Randomness outer, rc::Randomness inner, bool maps) {
+  const auto traced = [&](const Function& f, rc::Randomness outer, rc::Randomness inner, bool maps) {
     rc::manual_seed(8);
     const auto of_one = [&](Tensor a) {
       const auto [y, pullback] = rc::vjp(f, a);
@@ -497,14 +498,14 @@ TEST(Checkpoint, LoopsAndBranchesAgainAsTheFirstTimeWhereItsPullbackIsTraced) {
            rc::fori_loop(0, 9, step, x, {.checkpoint = rc::Checkpoints::sqrt});
   };
   const auto host_branch = [=](Tensor x) { return noise().item() > 0.5 ? x * noise() : sin(x); };
-  const auto pulled = [](const auto& f, const Tensor& x) {
+  const auto pulled = [](const Function& f, const Tensor& x) {
     rc::manual_seed(5);
     const auto [y, pullback] = rc::vjp(f, x);
     return rc::trace([&pull_back = pullback](Tensor k) { return pull_back(k); })(y)({rc::ones({}, rc::float64)})[0];
   };
-  const auto expect_same = [&](const auto& f) {
+  const auto expect_same = [&](const Function& f) {
     const Tensor x = ramp({4}) + 0.25;
-    const auto mapped = [&](const auto& g) {
+    const auto mapped = [&](const Function& g) {
       const rc::VmapOptions options{.randomness = rc::Randomness::different};
       return rc::vmap([&](Tensor a) { return pulled(g, a); }, options)(x);
     };
@@ -543,10 +544,10 @@ TEST(Checkpoint, OfAFunctionWithAReverseRuleAloneIsDifferentiatedForwardOverReve
   const auto step = [&](Tensor, Tensor s) { return 0.5 * cube(s); };
   const auto loop = [&](Tensor x) { return rc::fori_loop(0, 3, step, x, {.checkpoint = rc::Checkpoints::sqrt}); };
   const auto plain = [&](Tensor x) { return rc::fori_loop(0, 3, step, x); };
-  const auto expect_same = [](const auto& found, const auto& wanted) {
+  const auto expect_same = [](const Function& found, const Function& wanted) {
     const Tensor x = ramp({3}) + 1, t = ramp({3}) - 0.5;
-    const auto sum = [](const auto& f) { return [&f](Tensor a) { return f(a).sum(); }; };
-    const auto slope = [&](const auto& f) { return rc::grad(sum(f)); };
+    const auto sum = [](const Function& f) { return [&f](Tensor a) { return f(a).sum(); }; };
+    const auto slope = [&](const Function& f) { return rc::grad(sum(f)); };
     expect_close(rc::jacfwd(slope(found))(x), rc::jacfwd(slope(wanted))(x));
     expect_close(rc::hessian(sum(found))(x), rc::hessian(sum(wanted))(x));
     expect_close(rc::linearize(slope(found), x).second(t), rc::linearize(slope(wanted), x).second(t));
@@ -565,7 +566,7 @@ TEST(CustomJvp, ItsRuleIsThatOfForwardModeOverReverseToo) {
   const auto through = rc::custom_jvp(
       [](Tensor x) { return round(x); },
       [](std::tuple<Tensor> p, std::tuple<Tensor> t) { return std::pair{round(std::get<0>(p)), std::get<0>(t)}; });
-  const auto f = [](const auto& g) { return [&g](Tensor x) { return rc::square(g(x)).sum(); }; };
+  const auto f = [](const Function& g) { return [g](Tensor x) { return rc::square(g(x)).sum(); }; };
   const Tensor x = ramp({2}) + 1.2, twice = 2 * rc::eye(2, rc::float64);
   expect_close(rc::hessian(f(through))(x), twice);
   const auto kept = rc::checkpoint(through);
@@ -575,7 +576,7 @@ TEST(CustomJvp, ItsRuleIsThatOfForwardModeOverReverseToo) {
 
 TEST(Checkpoint, MayDrawWhereItsFunctionMay) {
   const Tensor one = rc::ones({}, rc::float64), x = ramp({3});
-  const auto refusals = [&](const auto& f) {
+  const auto refusals = [&](const Function& f) {
     const auto called = [&](Tensor a) { return f(one) + a; };
     const auto differentiated = [&](Tensor a) { return rc::grad(f)(one) + a; };
     const auto mapped = [&](Tensor a) { return rc::vmap(f)(x).sum() + a; };
@@ -610,7 +611,7 @@ TEST(Checkpoint, IsLinearizedWithWhatItDrew) {
     return rc::fori_loop(0, 3, [](Tensor, Tensor y) { return sin(y) * rc::rand({}, rc::float64); }, x,
                          {.checkpoint = rc::Checkpoints::log});
   };
-  const auto expect_linear = [](const auto& f, const Tensor& x) {
+  const auto expect_linear = [](const Function& f, const Tensor& x) {
     rc::manual_seed(2);
     const auto [y, slope] = rc::linearize(f, x);
     const Tensor after = rc::rand({3}, rc::float64);
@@ -631,7 +632,7 @@ TEST(Checkpoint, IsLinearizedWithWhatItDrew) {
 
 TEST(Checkpoint, DrawsPerExampleOfAVmapThatItsArgumentsKnowNothingOf) {
   const auto plain = [](Tensor x) { return x * rc::rand({}, rc::float64); };
-  const auto drawn = [](const auto& f, rc::Randomness mode, rc::Lanes lanes) {
+  const auto drawn = [](const Function& f, rc::Randomness mode, rc::Lanes lanes) {
     rc::manual_seed(6);
     const Tensor one = rc::ones({}, rc::float64);
     const auto run = [&](Tensor x) {
@@ -647,7 +648,7 @@ TEST(Checkpoint, DrawsPerExampleOfAVmapThatItsArgumentsKnowNothingOf) {
 
 TEST(Checkpoint, DrawsWhatTheFunctionDrawsUnderATapeAndInNestedMaps) {
   const auto plain = [](Tensor x) { return x * rc::rand({}, rc::float64); };
-  const auto drawn = [](const auto& f, rc::Randomness mode) {
+  const auto drawn = [](const Function& f, rc::Randomness mode) {
     rc::manual_seed(6);
     const rc::VmapOptions options{.randomness = mode};
     const auto slope = [&](Tensor x) { return rc::grad(f)(rc::ones({}, rc::float64)) + 0 * x; };
@@ -707,7 +708,7 @@ TEST(Checkpoint, IsOneEquationOfAProgram) {
 
 TEST(Checkpoint, DetachInItCutsEveryDerivative) {
   const auto f = [](Tensor x) { return x * x.detach(); };
-  const auto value = [](const auto& g) { return [=](Tensor x) { return std::get<0>(rc::vjp(g, x)); }; };
+  const auto value = [](const Function& g) { return [=](Tensor x) { return std::get<0>(rc::vjp(g, x)); }; };
   expect_values(rc::grad(value(f))(number(3)), {3});
   expect_values(rc::grad(value(rc::checkpoint(f)))(number(3)), {3});
   expect_values(rc::grad(rc::grad(rc::checkpoint(f)))(number(3)), {0});

@@ -1,6 +1,7 @@
 // no_grad is obeyed by every level it is inside and changes nothing about transforms it is around; detach cuts every
 // level.
 #include <cmath>
+#include <functional>
 
 #include "support/expect_tensor.h"
 
@@ -9,6 +10,8 @@ using rc::Tensor;
 using namespace testing_support;
 
 namespace {
+
+using Function = std::function<Tensor(Tensor)>;
 
 Tensor cube(Tensor x) { return x * x * x; }
 
@@ -112,8 +115,7 @@ TEST(NoGrad, OutsideAndInsideTogether) {
 }
 
 /// The slope of f at 2 and at 3, each way: one by one, for both at once, forwards, and of a recorded f.
-template <class F>
-void expect_slopes(const F& f, const std::vector<double>& wanted) {
+void expect_slopes(const Function& f, const std::vector<double>& wanted) {
   const Tensor x = doubles({2, 3});
   expect_values(rc::stack({rc::grad(f)(x[0]), rc::grad(f)(x[1])}), wanted);
   expect_values(rc::vmap(rc::grad(f))(x), wanted);
@@ -282,8 +284,7 @@ TEST(NoGrad, LooksAtAViewWithoutTakingItsDerivative) {
 }
 
 /// The slope of Σ 2 x, of whose terms `write` makes some constant, at four numbers: rows of two.
-template <class F>
-void expect_kept(const F& write, const Values& wanted) {
+void expect_kept(const std::function<void(const Tensor&)>& write, const Values& wanted) {
   const auto f = [&](Tensor x) {
     const Tensor y = x * 2;
     {
@@ -468,7 +469,7 @@ TEST(NoGrad, IsObeyedInWhatIsRecorded) {
     return rc::scan([=](Tensor c, Tensor x) { return std::pair{half(c) + x, c}; }, a, ramp({3})).first;
   };
   const Tensor x = ramp({3}) + 0.5;
-  const auto expect_same = [&](const auto& f) {
+  const auto expect_same = [&](const Function& f) {
     const Tensor slope = rc::grad(f)(x[1]);
     expect_close(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), rc::vmap(rc::grad(f))(x));
     expect_close(rc::jvp(rc::vmap(f), x, x * 0 + 1).second, rc::vmap(rc::grad(f))(x));
@@ -522,8 +523,7 @@ TEST(Detach, OfWhatATapeGaveIsAConstantOfWhatRunsAroundToo) {
 }
 
 /// `detach` by every road: as it is, in a checkpoint, a branch, loops and a scan.
-template <class F>
-void for_each_road(const F& check) {
+void for_each_road(const std::function<void(const Function&)>& check) {
   const auto cut = [](Tensor b) { return b.detach(); };
   const auto step = [=](Tensor, Tensor c) { return cut(c); };
   check(cut);
@@ -535,7 +535,7 @@ void for_each_road(const F& check) {
 }
 
 TEST(Detach, CutsWhatIsCapturedByTheFunctionOfTheInnermostDerivative) {
-  for_each_road([](const auto& h) {
+  for_each_road([](const Function& h) {
     const auto f = [&](Tensor x) { return rc::grad([&](Tensor p) { return p * h(x); })(x); };  // h(x)
     expect_values(f(number(2)), {2});
     expect_values(rc::grad(f)(number(2)), {0});
@@ -546,7 +546,7 @@ TEST(Detach, CutsWhatIsCapturedByTheFunctionOfTheInnermostDerivative) {
 }
 
 TEST(Detach, CutsBothOfTwoDerivativesByEveryRoad) {
-  for_each_road([](const auto& h) {
+  for_each_road([](const Function& h) {
     const auto f = [&](Tensor x) { return sin(h(x) * x); };
     const Tensor x = doubles({2, 0.5});
     const auto second = [](double c) { return -c * c * std::sin(c * c); };
@@ -565,7 +565,7 @@ TEST(Detach, CutsBothOfTwoDerivativesByEveryRoad) {
 }
 
 TEST(Detach, InAProgramCutsEveryLevelOfWhereItRuns) {
-  for_each_road([](const auto& h) {
+  for_each_road([](const Function& h) {
     const rc::Program program = rc::trace([&](Tensor x) { return h(x) * x * x; })(number(1));
     const auto called = [&](Tensor x) { return program({x})[0]; };
     expect_values(rc::grad(called)(number(2)), {8});

@@ -1,6 +1,5 @@
 // Methods of Tensor that stand for the free function of the same name, and in-place methods, held against the operation
 // that they are the in-place form of. That none is missing: tools/check_methods.py.
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -237,8 +236,8 @@ TEST(OptionalTensors, AreLeftOutByNone) {
 
 struct InPlace {
   const char* name;
-  std::function<const Tensor&(const Tensor&)> write;
-  std::function<Tensor(const Tensor&)> compute;
+  const Tensor& (*write)(const Tensor&);
+  Tensor (*compute)(const Tensor&);
   double low = 0.1, high = 0.9;  // where the operation is defined and smooth
   bool integers = false;
   bool matrix = false;  // needs two axes
