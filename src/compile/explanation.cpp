@@ -13,11 +13,11 @@
 #include "compile/costs.h"
 #include "compile/lane_steps.h"
 #include "compile/program_plan.h"
-#include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/running.h"
 #include "ricci/primitive/pool.h"
 #include "ricci/threads.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::compiled {
 namespace {
@@ -174,7 +174,7 @@ Timed watched(const Program& program, std::span<const Tensor> inputs) {
 Explanation ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const std::optional<Program> at_sizes = native ? native->make_program_at(sizes) : std::nullopt;
   const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
-  const PrintsNothing quiet(true);
+  const With<&ThreadContext::lines_printed> quiet(ThreadContext::all_lines);
   run_program(at_call, inputs);  // so that memory is there, as in later calls
   std::deque<Timed> steps;
   double total = 0;

@@ -34,6 +34,7 @@
 #include "ricci/primitive/scratch.h"
 #include "tensor/at.h"
 #include "tensor/lent.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::compiled {
 namespace {
@@ -129,7 +130,8 @@ class NativeFunction {
     Tensors results;
     const std::int64_t lines_before = this_thread.lines_so_far;
     if (call_code(inputs, results)) return results;
-    const LeavesOutLines printed(this_thread.lines_so_far - lines_before);
+    const With<&ThreadContext::lines_printed> printed(
+        std::max(this_thread.lines_printed, std::exchange(this_thread.lines_so_far, lines_before)));
     return run_program(program_, {inputs.data(), inputs.size()});
   }
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "interpreters/replay.h"
-#include "ops/debug.h"
 #include "primitive/interpreter.h"
 #include "program/running.h"
 #include "ricci/primitive/formula.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::compiled {
 namespace {
@@ -168,25 +168,15 @@ Difference largest_difference(const Tensors& found, const Tensors& expected, con
 Tensors checked(const std::function<Tensors()>& plan, const Program& program, std::span<const Tensor> inputs,
                 const std::function<std::string(std::size_t)>& name, const std::string& at) {
   Draws draws;
-  const auto noted = [&] {
-    const NotedDraws note(draws);
-    return plan();
-  };
-  const Tensors found = noted();
+  const Tensors found = drawing_from(DrawSource::noting(draws), plan);
   const With<&ThreadContext::sets_plans_aside> programs_alone(true);
-  const PrintsNothing again(true);
+  const With<&ThreadContext::lines_printed> printed(ThreadContext::all_lines);
   const auto unchanged = [](const Equation&, Tensors&, const std::function<void()>& run) { run(); };
-  Tensors expected;
-  {
-    const RepeatedDraws repeated(draws);
-    expected = run_program(program, inputs, unchanged);
-  }
+  const Tensors expected =
+      drawing_from(DrawSource::repeating(draws), [&] { return run_program(program, inputs, unchanged); });
   std::vector<Movement> moved(expected.size());
   if (largest_difference(found, expected, moved).size == 0) return found;
-  {
-    const RepeatedDraws repeated(draws);
-    moved = movements(program, inputs, expected);
-  }
+  moved = drawing_from(DrawSource::repeating(draws), [&] { return movements(program, inputs, expected); });
   if (moved.empty()) return found;
   const Difference d = largest_difference(found, expected, moved);
   if (d.size == 0) return found;

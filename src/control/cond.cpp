@@ -22,8 +22,8 @@ using tree::AnyTree;
 std::optional<ResultTypes> types_of(const char* name, const Choice& branch, Arguments operands) {
   try {
     const TypingOfBranch typing(0);
-    function::ClosureRun run(name);
-    run.enter(tree::walk_of(operands));
+    const Recorder scratch(name, Records::part, {.name = name});
+    scratch.show(tree::walk_of(operands).leaves);
     const AnyTree result = branch.f(std::move(operands));
     return ResultTypes(call::walk(result));
   } catch (const std::bad_alloc&) { throw; } catch (...) {

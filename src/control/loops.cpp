@@ -11,9 +11,9 @@
 #include "control/parting.h"
 #include "custom/captures.h"
 #include "custom/checkpoint.h"
-#include "ops/debug.h"
 #include "ricci/control/cond.h"
 #include "ricci/ops.h"
+#include "tensor/thread_context.h"
 
 namespace ricci::runs {
 namespace {
@@ -91,7 +91,7 @@ LoopState bounded_steps(const Loop& loop, LoopState state, std::int64_t first, s
 LoopState segment(const std::function<LoopState(LoopState)>& f, const LoopState& state) {
   const auto says_once = [f, was_run = std::make_shared<bool>(false)](const LoopState& s) {
     const bool is_again = std::exchange(*was_run, true);
-    const PrintsNothing nothing(is_again || this_thread.prints_nothing);
+    const With<&ThreadContext::lines_printed> printed(is_again ? ThreadContext::all_lines : this_thread.lines_printed);
     return f(s);
   };
   const AnyFunction steps = call::kept_function<LoopState, LoopState>(says_once);
@@ -177,9 +177,9 @@ void take_dtypes_of_step(const char* name, LoopState& state, const std::function
   if (has_numbers(call::walk(state.users))) {
     LoopState after;
     {
-      function::ClosureRun shown(name, Runs::many);
+      const Recorder scratch(name, Records::step, {.name = name});
       LoopState before = state;
-      shown.enter(call::walk(before));
+      scratch.show(call::walk(before).leaves);
       after = step(std::move(before));
     }
     take_dtypes(call::walk(state.users), call::walk(after.users));

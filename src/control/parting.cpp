@@ -84,7 +84,7 @@ struct Parting::State {
   const DrawsFrom draws_from;
   const std::uint64_t first_step;
   std::optional<OwnStreams> draws;
-  StepStreams step;
+  std::optional<StreamBranch> step;
 
   void draw_apart(bool parts);
   static StreamScope* streams() { return streams_of(this_thread.innermost); }
@@ -114,7 +114,7 @@ Parting::~Parting() { state_->close_scopes(); }
 /// positions has a number once it asks a question of each example.
 void Parting::State::draw_apart(bool parts) {
   if (draws_from != DrawsFrom::own || (draws && !(parts && draws->may_go_apart()))) return;
-  step.leave();
+  step.reset();
   draws.emplace(parts);
 }
 
@@ -254,12 +254,12 @@ void Parting::State::enter(const ErasedTree& into) {
 std::int64_t Parting::step() {
   const std::int64_t before = state_->steps++;
   if (state_->draws_from != DrawsFrom::segments)
-    state_->step.begin(state_->first_step + static_cast<std::uint64_t>(before));
+    begin_step(state_->step, state_->first_step + static_cast<std::uint64_t>(before));
   return before;
 }
 
 function::Steps Parting::rest() {
-  state_->step.leave();
+  state_->step.reset();
   return {state_->streams(), state_->first_step + static_cast<std::uint64_t>(state_->steps)};
 }
 

@@ -152,9 +152,9 @@ AnyPair run_scan(const char* name, const AnyFunction& step, AnyTree carry, const
     return step.both(copies);
   };
   const OwnStreams own;
-  StepStreams draws;
+  std::optional<StreamBranch> step_draws;
   if (slices.count() == 0) {
-    draws.begin(0);
+    begin_step(step_draws, 0);
     AnyTree y = run_step(0).second;
     make_empty(call::walk(y));
     function::own_cells(name, call::walk(carry));
@@ -162,7 +162,7 @@ AnyPair run_scan(const char* name, const AnyFunction& step, AnyTree carry, const
   }
   std::vector<AnyTree> ys;
   for (std::int64_t k = 0; k < slices.count(); ++k) {
-    draws.begin(static_cast<std::uint64_t>(k));
+    begin_step(step_draws, static_cast<std::uint64_t>(k));
     auto [after, y] = run_step(reverse ? slices.count() - 1 - k : k);
     require_same_state(name, call::walk(carry), call::walk(after));
     carry = std::move(after);

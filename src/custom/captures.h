@@ -3,26 +3,11 @@
 // then recorded as a program, which takes the captured tensors as inputs. Not for users.
 #pragma once
 
+#include "interpreters/streams.h"
+#include "primitive/custom.h"
 #include "ricci/error.h"
-#include "ricci/owned.h"
 
 namespace ricci::function {
-
-/// While it lives, using a tensor that a rule does not reach throws Captured (src/primitive/custom.h).
-class Attempt {
- public:
-  Attempt();
-  Attempt(const Attempt&) = delete;
-  ~Attempt();
-  /// Whether it has thrown Captured, also where the user's function has caught that.
-  bool has_failed() const;
-  /// From now on nothing throws Captured, and what is drawn repeats what was drawn so far. Requires: it has failed.
-  void begin_again();
-
- private:
-  struct State;
-  Owned<State> state_;
-};
 
 /// Throws the error again, and says why the function was written down.
 [[noreturn]] void raise_in_what_captures(const TransformError& error);
@@ -30,14 +15,16 @@ class Attempt {
 /// `run()`, or `write_down()` where a function captures what it may not, also if it has caught what that threw.
 template <class Run, class WriteDown>
 auto with_captures(const Run& run, const WriteDown& write_down) {
-  Attempt attempt;
+  OwnStreams draws{OwnStreams::Repeatable()};
+  bool captures = false;
   try {
+    const With<&ThreadContext::captures> noted(&captures);
     auto result = run();
-    if (!attempt.has_failed()) return result;
+    if (!captures) return result;
   } catch (...) {
-    if (!attempt.has_failed()) throw;
+    if (!captures) throw;
   }
-  attempt.begin_again();
+  draws.repeat();
   try {
     return write_down();
   } catch (const TransformError& error) { raise_in_what_captures(error); }

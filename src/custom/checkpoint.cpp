@@ -66,14 +66,14 @@ class Recomputed::Beneath final : public Recomputed {
 
   Tensors call(std::span<const Tensor> inputs) const override {
     const auto f = [this](std::span<const Tensor> x) { return f_->call(x); };
-    DroppedTape found = under_dropped_tape(f, inputs, watched_, name().c_str());
-    if (!watched_.empty()) reached_ = std::move(found.reached);
-    return std::move(found.outputs);
+    TapedCall taped(f, inputs, differentiable_in(watched_, inputs), name().c_str());
+    if (!watched_.empty()) slots_ = std::move(taped.output_slots);
+    return std::move(taped.outputs);
   }
   /// The outputs that have no derivative. Requires: it has been applied.
   Mask constant() const {
     Mask constant = 0;
-    for (const bool depends : reached_) constant.push_back(!depends);
+    for (const int slot : slots_) constant.push_back(slot < 0);
     return constant;
   }
 
@@ -81,7 +81,7 @@ class Recomputed::Beneath final : public Recomputed {
   std::vector<std::size_t> tensors_by_argument() const override { return f_->tensors_by_argument(); }
   std::shared_ptr<const Recomputed> f_;
   Flags watched_;
-  mutable Flags reached_;  // the same in each run; empty where nothing was watched
+  mutable std::vector<int> slots_;  // of the outputs, -1 or not in each run; empty where nothing was watched
 };
 
 namespace {
@@ -150,39 +150,22 @@ Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
 
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
   auto draws = std::make_shared<Draws>();
-  const NotedDraws noted(*draws);
   const auto f = std::static_pointer_cast<const Recomputed>(shared_from_this());
   const Flags watched = are_differentiated(inputs) ? flags_of(wanted, inputs.size()) : Flags();
   const auto beneath = std::make_shared<const Beneath>(f, watched);
-  Kept kept = beneath->keep_inputs(inputs);
+  Kept kept = drawing_from(DrawSource::noting(*draws), [&] { return beneath->keep_inputs(inputs); });
   kept.residual.rest = std::move(draws);
   kept.constant = beneath->constant();
   return kept;
 }
 
 Tensors Recomputed::vjp(const Reverse& rule) const {
-  const RepeatedDraws repeated(*static_cast<const Draws*>(rule.residual->rest.get()));
-  return vjp_by_calling(rule);
+  const auto& draws = *static_cast<const Draws*>(rule.residual->rest.get());
+  return drawing_from(DrawSource::repeating(draws), [&] { return vjp_by_calling(rule); });
 }
 
 Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
   return jvp_by_calling(inputs, tangents);
-}
-
-struct Attempt::State {
-  OwnStreams draws{OwnStreams::Repeatable()};
-  const std::vector<std::size_t> noted_before = counts_of_draws();
-  std::optional<CatchesCaptures> catches{std::in_place};
-};
-
-Attempt::Attempt() : state_(new State) {}
-Attempt::~Attempt() = default;
-bool Attempt::has_failed() const { return state_->catches->has_thrown(); }
-
-void Attempt::begin_again() {
-  state_->catches.reset();
-  state_->draws.repeat();
-  set_counts_of_draws(state_->noted_before);
 }
 
 void raise_in_what_captures(const TransformError& error) {

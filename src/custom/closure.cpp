@@ -4,17 +4,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "custom/closing.h"
 #include "interpreters/places.h"
 #include "interpreters/replay.h"
 #include "primitive/writing.h"
 
 namespace ricci::function {
-struct ClosureRun::State {
-  Recorder recorder;
-  const Steps* steps;
-};
-
 bool is_recorded(const char* name, const Tensor& x) {
   if (!x.defined()) return false;
   const ValueRef value = read(x, name);
@@ -24,15 +18,6 @@ bool is_recorded(const char* name, const Tensor& x) {
 bool is_recorded(const char* name, const tree::Walk& leaves) {
   return std::any_of(leaves.leaves.begin(), leaves.leaves.end(),
                      [name](const Tensor* leaf) { return is_recorded(name, *leaf); });
-}
-
-ClosureRun::ClosureRun(const char* name, Runs runs, const Steps* steps)
-    : state_(new State{.recorder = Recorder(name, records_for(runs), Entry{.name = name}), .steps = steps}) {}
-ClosureRun::~ClosureRun() = default;
-
-void ClosureRun::enter(const tree::Walk& arguments) {
-  for (Tensor* leaf : arguments.leaves)
-    if (leaf->defined()) *leaf = state_->recorder.input(type_of(*leaf));
 }
 
 std::vector<Generator*> end_streams(const Recorder& recorder) {
@@ -66,24 +51,24 @@ Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams,
   return closure;
 }
 
-Closure ClosureRun::leave(const tree::Walk& result) {
+Closure closed(Recorder& recorder, const tree::Walk& result, const Steps* steps) {
   std::vector<bool> numbers;
   for (const Tensor* leaf : result.leaves) {
     if (!leaf->defined()) continue;
     numbers.push_back(type_of(*leaf).weak);
-    state_->recorder.output(with_dtype(*leaf));
+    recorder.output(with_dtype(*leaf));
   }
-  Closure closure = closed(state_->recorder, state_->steps);
+  Closure closure = closed(recorder, steps);
   closure.numbers = std::move(numbers);
   return closure;
 }
 
 Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result, Runs runs,
                    const Steps* steps) {
-  ClosureRun run(name, runs, steps);
-  run.enter(tree::walk_of(arguments));
+  Recorder recorder(name, records_for(runs), {.name = name});
+  recorder.show(tree::walk_of(arguments).leaves);
   result = f(std::move(arguments));
-  return run.leave(call::walk(result));
+  return closed(recorder, call::walk(result), steps);
 }
 
 AnyTree on_copies(const char* name, const AnyFunction& f, Arguments arguments) {

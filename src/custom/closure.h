@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "custom/operation.h"
+#include "interpreters/recorder.h"
 #include "interpreters/streams.h"
 #include "ricci/program.h"
 #include "ricci/transforms/call.h"
@@ -40,23 +41,19 @@ bool is_recorded(const char* name, const Tensor& x);
 /// Whether it will compute any of these leaves.
 bool is_recorded(const char* name, const tree::Walk& leaves);
 
-/// One recording of a function. The program is a whole: it computes what the function does, draws included, each time
-/// it runs. Sizes that a surrounding recording has symbols for stay symbols.
-class ClosureRun {
- public:
-  /// `name` is what errors call it. `steps`: of the loop, if it is one of the user's.
-  explicit ClosureRun(const char* name, Runs runs = Runs::once, const Steps* steps = nullptr);
-  ClosureRun(const ClosureRun&) = delete;
-  ~ClosureRun();
-  /// Makes the leaves of the arguments the program's inputs.
-  void enter(const tree::Walk& arguments);
-  /// Ends the recording: the leaves of the result are the program's outputs. A number among them gets a dtype.
-  Closure leave(const tree::Walk& result);
-
- private:
-  struct State;
-  Owned<State> state_;
-};
+constexpr Records records_for(Runs runs) { return runs == Runs::many ? Records::step : Records::part; }
+/// Adds to the outputs, for each generator that a step draws from, the place that the next step's draws are derived
+/// from. Returns the generators.
+std::vector<Generator*> end_streams(const Recorder& recorder);
+/// Ends the recording, its streams included. The program is a whole: it computes what the function does, draws
+/// included, each time it runs. Sizes that a surrounding recording has symbols for stay symbols. `steps`: of the loop,
+/// if it is one of the user's; null of one that is derived from another.
+Closure closed(Recorder& recorder, const Steps* steps = nullptr);
+/// The same; the leaves of the result are the program's outputs. A number among them gets a dtype.
+Closure closed(Recorder& recorder, const tree::Walk& result, const Steps* steps = nullptr);
+/// The live equations of a body whose recording has ended, what it captured among the inputs. `streams`: the generators
+/// that a step draws from.
+Closure closed(const ProgramBody& body, const std::vector<Generator*>& streams, const Steps* steps = nullptr);
 
 /// A number as a tensor of its dtype.
 Tensor with_dtype(const Tensor& x);
@@ -75,10 +72,10 @@ Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, 
 template <class R, class F, class... A>
 Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std::optional<R>& result,
                    Runs runs = Runs::once, const Steps* steps = nullptr) {
-  ClosureRun run(name, runs, steps);
-  run.enter(call::walk(arguments));
+  Recorder recorder(name, records_for(runs), {.name = name});
+  recorder.show(call::walk(arguments).leaves);
   result.emplace(std::apply([&](A&... a) { return R(call::invoke(f, a...)); }, arguments));
-  return run.leave(call::walk(*result));
+  return closed(recorder, call::walk(*result), steps);
 }
 
 /// Calls `f` with copies of the arguments, so that the caller's tensors stay as they are. Errors call `f` by `name`.

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "custom/closing.h"
+#include "custom/closure.h"
 #include "interpreters/record.h"
 #include "primitive/derive.h"
 #include "program/constants.h"
@@ -86,8 +86,8 @@ Closure seen_inside_reverse(const Program& f, const Flags& watched) {
   Recorder again(called, records_for(Runs::once));
   again.interpreter().is_differentiated = true;
   const Tensors inputs = again.inputs(input_types(f));
-  for (const Tensor& t : under_dropped_tape(function_of(f), inputs, watched, called).outputs)
-    again.output(with_dtype(t));
+  const TapedCall taped(function_of(f), inputs, differentiable_in(watched, inputs), called);
+  for (const Tensor& t : taped.outputs) again.output(with_dtype(t));
   return closed(again);
 }
 

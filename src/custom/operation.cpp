@@ -173,8 +173,8 @@ BatchedOutputs Operation::batch(const Batch& batch) const {
 
 Tensors Operation::apply(std::span<const Tensor> inputs) const {
   for (const Tensor& t : inputs) read(t, name_.c_str());  // errors name the function
-  const RefusedDraws refused(vmap_that_refuses_draws(inputs));
-  return ricci::apply(Applied{{shared_from_this()}}, inputs);
+  return drawing_from(DrawSource::refusing(vmap_that_refuses_draws(inputs)),
+                      [&] { return ricci::apply(Applied{{shared_from_this()}}, inputs); });
 }
 
 std::size_t Operation::argument_of(std::size_t input) const {
@@ -228,8 +228,8 @@ Tensors Operation::fit_tangents(const char* rule, Tensors tangents, std::span<co
 }
 
 Pushed Operation::refuse_forward_mode(const char* remedy) const {
-  raise<NotImplementedError>(
-      name_ + ": a derivative by forward mode was asked for, but it has a reverse rule alone; " + remedy);
+  raise<NotImplementedError>(name_ + ": a derivative by forward mode was asked for, but it has a reverse rule alone; " +
+                             remedy);
 }
 
 Mask take_tensors(const tree::Walk& walk, Tensors& into) {

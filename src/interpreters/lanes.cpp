@@ -298,7 +298,8 @@ Tensor join_lanes(const std::shared_ptr<const LaneParts>& parts, const std::vect
   return move({&rules_of<JoinLanes>, &join}, values);
 }
 
-InLanesOf::InLanesOf(std::span<const Tensor> values, bool all) {
+std::vector<std::unique_ptr<Interpreter>> in_lanes_of(std::span<const Tensor> values, bool all) {
+  std::vector<std::unique_ptr<Interpreter>> scopes;
   for (Interpreter* i = this_thread.innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     auto& batch = static_cast<BatchInterpreter&>(*i);
@@ -306,15 +307,11 @@ InLanesOf::InLanesOf(std::span<const Tensor> values, bool all) {
       const Batched* batched = t.defined() ? batched_at(value_of(t), batch.level) : nullptr;
       if (!batched || batched->lanes == batch.lanes) continue;
       if (!all && !is_part_of(batched->lanes, batch.lanes)) continue;
-      scopes_.reserve(scopes_.size() + 1);
-      scopes_.emplace_back(new LaneScope(batch, batched->lanes));
+      scopes.push_back(std::make_unique<LaneScope>(batch, batched->lanes));
       break;
     }
   }
-}
-
-InLanesOf::~InLanesOf() {
-  while (!scopes_.empty()) scopes_.pop_back();  // the innermost first
+  return scopes;
 }
 
 LaneScope::LaneScope(BatchInterpreter& batch, LaneSetRef lanes)

@@ -73,12 +73,12 @@ Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std
   return pushed;
 }
 
-TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted) {
+TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted, const char* name) {
   TapeInterpreter tape{Entry{}};
   record = tape.record;
   Tensors watched;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    ValueRef value = read(inputs[i], "vjp");
+    ValueRef value = read(inputs[i], name);
     if (wanted[i]) {
       value = tape.watch(std::move(value));
       wanted_slots.push_back(static_cast<const Taped&>(*value).place.slot);
@@ -86,7 +86,7 @@ TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, co
     watched.push_back(wrap(std::move(value)));
   }
   for (const Tensor& t : f(watched)) {
-    const ValueRef value = read(t, "vjp");
+    const ValueRef value = read(t, name);
     const bool is_taped = value->level == tape.level;
     output_slots.push_back(is_taped ? record->keep(static_cast<const Taped&>(*value)) : -1);
     const AtLevel outside(tape.parent);
@@ -94,23 +94,11 @@ TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, co
   }
 }
 
-DroppedTape under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
-                               const char* name) {
-  TapeInterpreter tape{Entry{}};
-  Tensors given;
-  DroppedTape found;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const ValueRef value = read(inputs[i], name);
-    const bool is_watched = !watched.empty() && watched[i] && is_differentiable(value->type.dtype);
-    given.push_back(wrap(is_watched ? tape.watch(value) : value));
-  }
-  for (const Tensor& t : f(given)) {
-    const ValueRef value = read(t, name);
-    const AtLevel outside(tape.parent);
-    found.reached.push_back(value->level == tape.level);
-    found.outputs.push_back(wrap(found.reached.back() ? *inner_of(*value) : value));
-  }
-  return found;
+Flags differentiable_in(const Flags& watched, std::span<const Tensor> inputs) {
+  Flags flags;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    flags.push_back(!watched.empty() && watched[i] && is_differentiable(type_of(inputs[i]).dtype));
+  return flags;
 }
 
 namespace {
@@ -234,8 +222,9 @@ Tensors vjp_by_calling(Op op, const Reverse& rule) {
   const Flags wanted = flags_of(rule.wanted, inputs.size());
   std::optional<TapedCall> taped;
   {  // for whom, and where, it ran the first time
-    const InLanesOf lanes(inputs, true);
-    const OutsideRecordings outside(0);
+    const auto lanes = in_lanes_of(inputs, true);
+    const PassedRecordings all{0};
+    const With<&ThreadContext::passed_recordings> passed(&all);
     taped.emplace(call, inputs, wanted);
   }
   const Tensors cotangents(rule.cotangents.begin(), rule.cotangents.end());
@@ -247,11 +236,12 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
 }
 
 Types types_by_calling(Op op, const Types& inputs) {
-  const UserFunctionInRule in_rule;
-  const Recorder scratch(op.rules->name, Records::program);
-  Types types;
-  for (const Tensor& t : op.rules->call(op.parameters, scratch.inputs(inputs))) types.push_back(type_of(t));
-  return types;
+  return in_rule([&] {
+    const Recorder scratch(op.rules->name, Records::program);
+    Types types;
+    for (const Tensor& t : op.rules->call(op.parameters, scratch.inputs(inputs))) types.push_back(type_of(t));
+    return types;
+  });
 }
 
 }  // namespace ricci

@@ -44,7 +44,8 @@ Pushed paired(const Tensors& found, const Flags& has);
 
 /// The function under a tape, which has ended.
 struct TapedCall {
-  TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted);
+  /// `name` is what errors speak of.
+  TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted, const char* name = "vjp");
 
   Tensors outputs;
   std::vector<int> wanted_slots;  // of the wanted inputs
@@ -52,14 +53,7 @@ struct TapedCall {
   std::shared_ptr<TapeRecord> record;
 };
 
-/// The outputs of a function under a tape that has been dropped, and which of them depend on watched inputs.
-struct DroppedTape {
-  Tensors outputs;
-  Flags reached;
-};
-/// The function under a tape that nothing is read from. It watches the inputs in `watched`, none if that is empty: what
-/// the function calls sees reverse mode inside the derivatives that these belong to. `name` is what errors speak of.
-DroppedTape under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& watched,
-                               const char* name);
+/// Which of the inputs in `watched` a derivative may go through; none if that is empty.
+Flags differentiable_in(const Flags& watched, std::span<const Tensor> inputs);
 
 }  // namespace ricci

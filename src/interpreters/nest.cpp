@@ -34,23 +34,13 @@ std::vector<Interpreter*> running_here() {
   return running;
 }
 
-/// Draws of a thread that did not begin the transforms it runs inside.
-class NoDraws final : public DrawSource {
- public:
-  StreamPosition next(const DrawWanted&) override {
-    raise<TransformError>(
-        "draw: another thread runs this vmap or checkpoint, and threads have no fixed order in which to draw; draw "
-        "before the thread starts, or use a key (rc::Key)");
-  }
-};
-
 }  // namespace
 
 Nest current_nest() {
   Owned<Nest::State> state(new Nest::State{.transforms = {},
                                            .no_grad_below = this_thread.no_grad_below,
                                            .searches_for_nan = this_thread.searches_for_nan,
-                                           .prints_nothing = this_thread.prints_nothing,
+                                           .prints_nothing = this_thread.lines_printed == ThreadContext::all_lines,
                                            .default_dtype = this_thread.default_dtype,
                                            .refuses_draws = DrawSource::current() != nullptr,
                                            .set_aside = set_aside_here()});
@@ -67,15 +57,16 @@ struct Inside::State {
   const With<&ThreadContext::of_the_user> user{this_thread.of_the_user};
   const With<&ThreadContext::no_grad_below> no_grad{this_thread.no_grad_below};
   const With<&ThreadContext::searches_for_nan> searches{std::max(this_thread.searches_for_nan, nest->searches_for_nan)};
-  const With<&ThreadContext::prints_nothing> nothing{this_thread.prints_nothing || nest->prints_nothing};
+  const With<&ThreadContext::lines_printed> printed{nest->prints_nothing ? ThreadContext::all_lines
+                                                                         : this_thread.lines_printed};
   const With<&ThreadContext::set_aside_elsewhere> set_aside{this_thread.set_aside_elsewhere};
   const With<&ThreadContext::rule> rule{this_thread.rule};
   const With<&ThreadContext::default_dtype> dtype{nest->default_dtype};
   std::vector<std::unique_ptr<Interpreter>> entered;  // outermost first
-  std::optional<NoDraws> no_draws;
+  std::optional<DrawSource> no_draws;
+  const With<&ThreadContext::draws> draws{this_thread.draws};
 
   ~State() {
-    no_draws.reset();
     while (!entered.empty()) entered.pop_back();
   }
 };
@@ -105,7 +96,7 @@ Inside::Inside(const Nest& nest) : state_(new State{.nest = nest.state_}) {
     state_->entered.push_back(wanted[i]->copy());
     state_->entered.back()->enter();
   }
-  if (nest.state_->refuses_draws) state_->no_draws.emplace();
+  if (nest.state_->refuses_draws) this_thread.draws = &state_->no_draws.emplace(DrawSource::of_other_thread());
 }
 
 Inside::~Inside() = default;

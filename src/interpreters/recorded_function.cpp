@@ -153,8 +153,7 @@ struct RecordedFunction {
       if (place < 0) draws.places.push_back(std::nullopt);
       else draws.places.push_back(further_on(inputs[static_cast<std::size_t>(place)], further));
     }
-    const RepeatedDraws again(draws);
-    return rule();
+    return drawing_from(DrawSource::repeating(draws), rule);
   }
   [[noreturn]] void refuse_captured(const Type& type, const char* why) const {
     raise<TransformError>(table().function_name(parameters()) + ": captures " + to_string(type) + " that " + why +
@@ -162,10 +161,7 @@ struct RecordedFunction {
   }
 };
 
-}  // namespace
-
-WrittenDown written_down(Op op, const Types& inputs) {
-  const UserFunctionInRule in_rule;
+WrittenDown written_down_here(Op op, const Types& inputs) {
   const ServedRuns served = served_here();
   const Recorder inner(op.rules->name, Records::part);
   for (const Tensor& t : op.rules->call(op.parameters, inner.inputs(inputs))) inner.output(t);
@@ -187,6 +183,12 @@ WrittenDown written_down(Op op, const Types& inputs) {
   }
   (void)&registered<RecordedFunction>;
   return {&rules_of<RecordedFunction>, own(recorded), std::move(captured)};
+}
+
+}  // namespace
+
+WrittenDown written_down(Op op, const Types& inputs) {
+  return in_rule([&] { return written_down_here(op, inputs); });
 }
 
 }  // namespace ricci

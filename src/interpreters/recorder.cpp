@@ -22,6 +22,11 @@ Tensors Recorder::inputs(const Types& types) const {
   return inputs;
 }
 
+void Recorder::show(std::span<Tensor* const> arguments) const {
+  for (Tensor* argument : arguments)
+    if (argument->defined()) *argument = input(type_of(*argument));
+}
+
 void Recorder::show(std::span<Tensor* const> arguments, const ArgumentTypes& like) const {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i]->defined()) continue;

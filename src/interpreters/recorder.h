@@ -26,7 +26,9 @@ class Recorder {
 
   Tensor input(const Type& type) const { return wrap(record_->add_input(type)); }
   Tensors inputs(const Types& types) const;
-  /// Makes the defined arguments inputs of these types, which lie as the arguments did.
+  /// Makes the defined arguments inputs of their types.
+  void show(std::span<Tensor* const> arguments) const;
+  /// The same of these types, which lie as the arguments did.
   void show(std::span<Tensor* const> arguments, const ArgumentTypes& like) const;
   Variable variable(const Tensor& x) const { return record_->variable_of(read(x, name_)); }
   void output(const Tensor& x) const { record_->body->outputs.push_back(variable(x)); }

@@ -6,6 +6,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/places.h"
 #include "interpreters/record.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
@@ -62,7 +63,7 @@ StreamPosition start_of_streams(StreamScope& streams, Generator& generator) {
 
 /// A source that began inside a recording is skipped while that recording runs code outside of itself.
 DrawSource* DrawSource::asked_here(DrawSource* source) {
-  while (source && source->recording_ > current_level()) source = source->before_;
+  while (source && source->recording_ > current_level()) source = source->outer_;
   return source && level_of_recording() <= source->began_ ? source : nullptr;
 }
 
@@ -119,7 +120,7 @@ void set_counts_of_draws(const std::vector<std::size_t>& counts) {
 }
 
 bool DrawSource::decides_here(const BatchInterpreter& batch) {
-  for (const DrawSource* source = this_thread.draws; source; source = source->before_)
+  for (const DrawSource* source = this_thread.draws; source; source = source->outer_)
     if (source->recording_ <= current_level())
       if (const std::optional<bool> has_part = source->has_part(batch)) return *has_part;
   return true;
@@ -141,6 +142,64 @@ const BatchInterpreter* refuses_draws() {
 
 DrawSource::DrawSource() : began_(current_level()), recording_(level_of_recording()) {}
 
+DrawSource DrawSource::noting(Draws& into) {
+  into = draws_here();
+  DrawSource source;
+  source.notes_ = &into;
+  return source;
+}
+
+DrawSource DrawSource::of_runs(const Draws& first) {
+  DrawSource source;
+  source.first_ = &first;
+  return source;
+}
+
+DrawSource DrawSource::repeating(const Draws& noted) {
+  DrawSource source = of_runs(noted);
+  source.again_ = &noted;
+  return source;
+}
+
+DrawSource DrawSource::refusing(const BatchInterpreter* vmap) {
+  DrawSource source;
+  source.refused_ = vmap;
+  return source;
+}
+
+DrawSource DrawSource::of_other_thread() {
+  DrawSource source;
+  source.of_other_thread_ = true;
+  return source;
+}
+
+StreamPosition DrawSource::next(const DrawWanted& draw) {
+  if (of_other_thread_)
+    raise<TransformError>(
+        "draw: another thread runs this vmap or checkpoint, and threads have no fixed order in which to draw; draw "
+        "before the thread starts, or use a key (rc::Key)");
+  if (again_ && given_ < again_->places.size())
+    if (const std::optional<StreamPosition>& noted = again_->places[given_++]) return *noted;
+  const StreamPosition at = asked(outer(), draw);
+  if (notes_) notes_->places.emplace_back(at);
+  return at;
+}
+
+std::optional<bool> DrawSource::has_part(const BatchInterpreter& batch) const {
+  if (!first_) return {};
+  return batch.level > began_ || std::find(first_->runs.begin(), first_->runs.end(), batch.run()) != first_->runs.end();
+}
+
+const BatchInterpreter* DrawSource::refuses() const {
+  if (first_ || refused_) return refused_;
+  return outer() ? outer()->refuses() : nullptr;
+}
+
+void DrawSource::set_count(std::size_t count) {
+  if (notes_) notes_->places.resize(count);
+  else if (again_) given_ = count;
+}
+
 ServedRuns served_here() {
   const StreamScope* const around = streams_of(this_thread.innermost);
   if (!around) return {};
@@ -155,20 +214,6 @@ Draws draws_here() {
     if (has_part_in_draws(batch)) draws.runs.push_back(batch.run());
   }
   return draws;
-}
-
-NotedDraws::NotedDraws(Draws& into) : draws_(into) { draws_ = draws_here(); }
-
-StreamPosition NotedDraws::next(const DrawWanted& draw) { return *draws_.places.emplace_back(next_of_outer(draw)); }
-
-StreamPosition RepeatedDraws::next(const DrawWanted& draw) {
-  if (given_ == draws_.places.size()) return next_of_outer(draw);
-  const std::optional<StreamPosition>& noted = draws_.places[given_++];
-  return noted ? *noted : next_of_outer(draw);
-}
-
-std::optional<bool> DrawsOfRuns::has_part(const BatchInterpreter& batch) const {
-  return batch.level > began_ || std::find(draws_.runs.begin(), draws_.runs.end(), batch.run()) != draws_.runs.end();
 }
 
 std::shared_ptr<const Draws> note_of_draws(bool draws) {

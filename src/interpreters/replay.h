@@ -91,88 +91,67 @@ const BatchInterpreter* drawing_vmap_that_knows_none(const Interpreter* i, std::
 /// The vmap that refuses all draws here although what is computed does not run under it; null if none does.
 const BatchInterpreter* refuses_draws();
 
-/// Where draws come from while it lives: the innermost such source of this thread is asked first. What a recording
-/// inside it draws belongs to the runs of the program.
+/// What draws ask first while it is the innermost source of their thread. What a recording inside it draws belongs to
+/// the runs of the program.
+///   const Tensor y = drawing_from(DrawSource::noting(draws), [&] { return f(x); });
 class DrawSource {
  public:
-  DrawSource(const DrawSource&) = delete;
+  /// The draws are noted. `into` becomes what `draws_here` gives. Requires, here and below: it outlives the source.
+  static DrawSource noting(Draws& into);
+  /// The vmaps that decide over draws are those that ran the first time, and those that begin.
+  static DrawSource of_runs(const Draws& first);
+  /// The same, and the first draws are those noted; what is drawn beyond them is new.
+  static DrawSource repeating(const Draws& noted);
+  /// Draws are errors because of a vmap that what is computed does not run under. Null: nothing more is refused than
+  /// before.
+  static DrawSource refusing(const BatchInterpreter* vmap);
+  /// Of a thread that did not begin the transforms which it runs inside: draws are errors.
+  static DrawSource of_other_thread();
+
   /// The innermost one of this thread; null: there is none, or a recording that has begun inside it runs.
   static DrawSource* current() { return asked_here(this_thread.draws); }
-  virtual StreamPosition next(const DrawWanted& draw) = 0;
-  /// The draws that it notes, or gives again; null: it does neither.
-  virtual const Draws* noted() const { return nullptr; }
-  virtual bool repeats() const { return false; }
-  /// None: it says nothing of that.
-  virtual std::optional<bool> has_part(const BatchInterpreter&) const { return {}; }
-  virtual const BatchInterpreter* refuses() const { return outer() ? outer()->refuses() : nullptr; }
-  /// How many draws it has noted or given again; and back to so many.
-  virtual std::size_t count() const { return 0; }
-  virtual void set_count(std::size_t) {}
-  DrawSource* outer() const { return asked_here(before_); }
-  /// `has_part_in_draws`. The innermost source that knows the run of vmap decides, also where a recording has begun
-  /// inside that source.
-  static bool decides_here(const BatchInterpreter& batch);
   /// The place of the draw. `source`: the one to ask first; null: there is none.
   static StreamPosition asked(DrawSource* source, const DrawWanted& draw) {
     return source && !draw.is_inside(*source) ? source->next(draw) : draw.fresh();
   }
+  /// `has_part_in_draws`. The innermost source that knows the run of vmap decides, also where a recording has begun
+  /// inside that source.
+  static bool decides_here(const BatchInterpreter& batch);
 
- protected:
-  DrawSource();
-  virtual ~DrawSource() = default;
-  StreamPosition next_of_outer(const DrawWanted& draw) const { return asked(outer(), draw); }
-
-  const Level began_;  // the level it began at: what is further in began inside it
+  /// The draws that it notes, or gives again; null: it does neither.
+  const Draws* noted() const { return notes_ ? notes_ : again_; }
+  bool repeats() const { return again_ != nullptr; }
+  const BatchInterpreter* refuses() const;
+  /// How many draws it has noted or given again; and back to so many.
+  std::size_t count() const { return notes_ ? notes_->places.size() : given_; }
+  void set_count(std::size_t count);
+  DrawSource* outer() const { return asked_here(outer_); }
 
  private:
+  DrawSource();
+  StreamPosition next(const DrawWanted& draw);
+  /// None: it says nothing of that.
+  std::optional<bool> has_part(const BatchInterpreter& batch) const;
   /// `source`, or the innermost one around it, that is asked here.
   static DrawSource* asked_here(DrawSource* source);
-  const Level recording_;  // that it began in; 0: in none
-  DrawSource* const before_ = this_thread.draws;
-  const With<&ThreadContext::draws> innermost_{this};
+
+  Draws* notes_ = nullptr;
+  const Draws* first_ = nullptr;  // the vmaps of these decide
+  const Draws* again_ = nullptr;
+  std::size_t given_ = 0;                      // of those
+  const BatchInterpreter* refused_ = nullptr;  // draws under it
+  bool of_other_thread_ = false;
+  Level began_;      // the level it began at: what is further in began inside it
+  Level recording_;  // that it began in; 0: in none
+  DrawSource* outer_ = this_thread.draws;
 };
 
-/// While it lives, the draws of this thread are noted.
-class NotedDraws final : public DrawSource {
- public:
-  /// Requires: `into` outlives this. It becomes what `draws_here` gives.
-  explicit NotedDraws(Draws& into);
-  StreamPosition next(const DrawWanted& draw) override;
-  const Draws* noted() const override { return &draws_; }
-  std::size_t count() const override { return draws_.places.size(); }
-  void set_count(std::size_t count) override { draws_.places.resize(count); }
-
- private:
-  Draws& draws_;
-};
-
-/// While it lives, the vmaps that decide over draws are those that ran the first time, and those that begin.
-class DrawsOfRuns : public DrawSource {
- public:
-  /// Requires: `first` outlives this.
-  explicit DrawsOfRuns(const Draws& first) : draws_(first) {}
-  StreamPosition next(const DrawWanted& draw) override { return next_of_outer(draw); }
-  std::optional<bool> has_part(const BatchInterpreter& batch) const override;
-  const BatchInterpreter* refuses() const override { return nullptr; }
-
- protected:
-  const Draws& draws_;
-};
-
-/// While it lives, the first draws of this thread are those noted; what is drawn beyond them is new.
-class RepeatedDraws final : public DrawsOfRuns {
- public:
-  /// Requires: `draws` outlives this.
-  explicit RepeatedDraws(const Draws& draws) : DrawsOfRuns(draws) {}
-  StreamPosition next(const DrawWanted& draw) override;
-  const Draws* noted() const override { return &draws_; }
-  bool repeats() const override { return true; }
-  std::size_t count() const override { return given_; }
-  void set_count(std::size_t count) override { given_ = count; }
-
- private:
-  std::size_t given_ = 0;
-};
+/// f(), of which the draws ask this source first.
+template <class F>
+std::invoke_result_t<F> drawing_from(DrawSource source, const F& f) {
+  const With<&ThreadContext::draws> innermost(&source);
+  return f();
+}
 
 /// What is noted of the draws of an operation of a program: whose they are, as their places are values of the program.
 /// Null: it draws nothing.
@@ -180,21 +159,7 @@ std::shared_ptr<const Draws> note_of_draws(bool draws);
 /// What computes such an operation again. `noted`: the note of its draws.
 template <class F>
 std::invoke_result_t<F> computed_again(const void* noted, const F& again) {
-  std::optional<DrawsOfRuns> draws;
-  if (noted) draws.emplace(*static_cast<const Draws*>(noted));
-  return again();
+  return noted ? drawing_from(DrawSource::of_runs(*static_cast<const Draws*>(noted)), again) : again();
 }
-
-/// While it lives, this thread may not draw because of a vmap that what it computes does not run under.
-class RefusedDraws final : public DrawSource {
- public:
-  /// Null: what was refused before is, and nothing more.
-  explicit RefusedDraws(const BatchInterpreter* vmap) : vmap_(vmap) {}
-  StreamPosition next(const DrawWanted& draw) override { return next_of_outer(draw); }
-  const BatchInterpreter* refuses() const override { return vmap_ ? vmap_ : DrawSource::refuses(); }
-
- private:
-  const BatchInterpreter* const vmap_;
-};
 
 }  // namespace ricci

@@ -298,6 +298,12 @@ OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart, {}) {}
 OwnStreams::OwnStreams(Repeatable) : around_(around_draws()), outer_(this_thread.own_streams) {
   streams_ = &scope_.emplace(around_.innermost(), Randomness::same);
   innermost_.emplace(this);
+  counts_ = counts_of_draws();
+}
+
+void OwnStreams::repeat() {
+  scope_->restart();
+  set_counts_of_draws(counts_);
 }
 
 OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std::uint64_t> number_in_program)
@@ -356,10 +362,10 @@ bool OwnStreams::may_go_apart() const {
   return scope_ || (branch_ && !branch_->apart_ && branch_->root_.takes_positions_ && branch_->root_.around_);
 }
 
-void StepStreams::begin(std::uint64_t step) {
-  if (step_) return step_->move_to(step);
+void begin_step(std::optional<StreamBranch>& step, std::uint64_t number) {
+  if (step) return step->move_to(number);
   StreamScope* const streams = streams_of(this_thread.innermost);
-  if (streams && !draws_are_repeated(streams)) step_.emplace(*streams, step);
+  if (streams && !draws_are_repeated(streams)) step.emplace(*streams, number);
 }
 
 Tensor OwnStreams::start(Generator& generator) const { return place_of(start_of_draws(generator, streams_)); }

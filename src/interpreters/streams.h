@@ -231,9 +231,7 @@ class OwnStreams {
     if (streams_) streams_->set_positions({});
   }
   /// The same. Requires: it is repeatable.
-  void repeat() {
-    if (scope_) scope_->restart();
-  }
+  void repeat();
 
  private:
   friend AroundDraws;
@@ -245,20 +243,13 @@ class OwnStreams {
   std::optional<StreamScope> scope_;    // where it takes positions
   std::optional<StreamBranch> branch_;  // where it has a number
   std::optional<StreamScope> twice_;    // inside what is computed twice: the streams in place of these
+  std::vector<std::size_t> counts_;     // where it is repeatable: of the draws that sources had noted or given again
   OwnStreams* const outer_;
   std::optional<With<&ThreadContext::own_streams>> innermost_;
 };
 
-/// The steps of the innermost loop, each of which draws from streams of its own.
-class StepStreams {
- public:
-  /// The step that runs from now on.
-  void begin(std::uint64_t step);
-  /// None runs.
-  void leave() { step_.reset(); }
-
- private:
-  std::optional<StreamBranch> step_;
-};
+/// From now on the innermost loop's step with this number runs, which draws from streams of its own. `step`: the one
+/// before; none: none ran.
+void begin_step(std::optional<StreamBranch>& step, std::uint64_t number);
 
 }  // namespace ricci

@@ -389,10 +389,4 @@ Tensor rows_from_root(const Tensor& all, const Counts& counts, int root, const W
   return apply(RowsFromRoot{ranks_of(world), counts, root}, all);
 }
 
-namespace runs {
-
-OwnValues::OwnValues(const World& of_world, Of what) : world(of_world), of(what), outer(this_thread.own_values) {}
-
-}  // namespace runs
-
 }  // namespace ricci::mpi

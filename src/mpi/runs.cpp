@@ -398,15 +398,16 @@ template <class Compute>
 AnyTree call(const OwnRun& run, const World& world, OwnValues::Of of, const Compute& compute, Arguments arguments) {
   try {
     const bool writes_down = run.writes_down();
-    const OwnValues inside(world, of);
+    const OwnValues own{world, of};
+    const With<&ThreadContext::own_values> inside(&own);
     if (!writes_down) return compute(arguments);
     const tree::Walk leaves = tree::walk_of(arguments);
     Arguments shown = arguments;
-    function::ClosureRun recording(run.name());
-    recording.enter(tree::walk_of(shown));
+    Recorder recorder(run.name(), Records::part, {.name = run.name()});
+    recorder.show(tree::walk_of(shown).leaves);
     AnyTree result = compute(shown);
     const tree::Walk of_result = ricci::call::walk(result);
-    run.compute(recording.leave(of_result), leaves, of_result);
+    run.compute(function::closed(recorder, of_result), leaves, of_result);
     return result;
   } catch (...) { run.fail(); }
 }

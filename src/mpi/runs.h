@@ -72,20 +72,12 @@ class MapRun : public OwnRun {
   std::int64_t first_ = 0, all_ = 0;
 };
 
-/// While it lives, a function computes with own values of this world's ranks: each with its own examples, or all with
-/// the same calls.
-class OwnValues {
- public:
+/// A function computes with own values of this world's ranks: each with its own examples, or all with the same calls.
+struct OwnValues {
   enum class Of : std::uint8_t { examples, ranks };
-  OwnValues(const World& world, Of of);
-  OwnValues(const OwnValues&) = delete;
-
-  const World world;
-  const Of of;
-  const OwnValues* const outer;
-
- private:
-  const With<&ThreadContext::own_values> innermost_{this};
+  World world;
+  Of of;
+  const OwnValues* outer = this_thread.own_values;
 };
 
 }  // namespace ricci::mpi::runs

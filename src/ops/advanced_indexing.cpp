@@ -247,9 +247,10 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   Axes back = order;
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-  SomeOverwritten some(r.view, "index_put_");
-  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r));
-  some.assign(ops::permute(front, back));
+  overwrite_some(r.view, "index_put_", [&] {
+    return ops::permute(put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r)),
+                        back);
+  });
   return *this;
 }
 

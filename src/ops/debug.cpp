@@ -46,9 +46,7 @@ SinkOfAll& sink_of_all() {
 /// Calls `say`, unless what it says was said before.
 template <class Say>
 void once(const Say& say) {
-  if (this_thread.prints_nothing) return;
-  if (this_thread.lines_left_out > 0) --this_thread.lines_left_out;
-  else say();
+  if (this_thread.lines_so_far >= this_thread.lines_printed) say();
   ++this_thread.lines_so_far;
 }
 
@@ -329,7 +327,7 @@ struct FiniteCotangent {
   Type type(const Type& x) const { return x; }
   void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }
   Tensor transpose(const Tensor& ct) const {
-    const InLanesOf examples({&ct, 1});
+    const auto examples = in_lanes_of({&ct, 1});
     check_elements("check_finite", ct, AllFinite{of, true});
     return ct;
   }
@@ -358,12 +356,6 @@ Program without_prints(const Program& program) {
   if (!prints(program)) return program;
   return Program(Shared<const ProgramBody>(new ProgramBody(without_prints(program.body()))));
 }
-
-LeavesOutLines::LeavesOutLines(std::int64_t lines) : before_(this_thread.lines_left_out) {
-  this_thread.lines_left_out += lines;
-}
-/// More lines than these were lines of the scope around.
-LeavesOutLines::~LeavesOutLines() { this_thread.lines_left_out = std::min(before_, this_thread.lines_left_out); }
 
 namespace debug {
 

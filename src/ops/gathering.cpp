@@ -360,13 +360,11 @@ Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const
 }
 
 const Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
-  SomeOverwritten some(*this, "scatter_");
-  some.assign(ops::scatter(*this, dim, index, src));
+  overwrite_some(*this, "scatter_", [&] { return ops::scatter(*this, dim, index, src); });
   return *this;
 }
 const Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
-  SomeOverwritten some(*this, "scatter_add_");
-  some.assign(ops::scatter_add(*this, dim, index, src));
+  overwrite_some(*this, "scatter_add_", [&] { return ops::scatter_add(*this, dim, index, src); });
   return *this;
 }
 

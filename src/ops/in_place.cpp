@@ -1,5 +1,7 @@
 // Writes of whole tensors, and in-place forms of operations that are not elementwise: the new value is computed, then
 // written. Those of elementwise operations, which write into the elements where they can, stand beside the operation.
+#include <functional>
+
 #include "primitive/called.h"
 #include "primitive/writing.h"
 #include "ricci/ops.h"
@@ -20,8 +22,7 @@ const Tensor& written(const Tensor& target, const char* name, const Compute& com
 template <class Compute>
 const Tensor& overwritten(const Tensor& target, const char* name, const Compute& compute) {
   const Called as(name, target);
-  SomeOverwritten some(target, name);
-  some.assign(compute());
+  overwrite_some(target, name, std::cref(compute));
   return target;
 }
 

@@ -10,21 +10,17 @@
 #include "tensor/stand_ins.h"
 
 namespace ricci {
-UserFunctionInRule::UserFunctionInRule()
-    : caller_(this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost),
-      outer_(this_thread.function_in_rule) {}
-
 const Interpreter* find_set_aside(Level level) {
   if (find_interpreter(level)) return nullptr;
-  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer_)
-    for (const Interpreter* i = f->caller_; i && i->level >= level; i = i->parent)
+  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer)
+    for (const Interpreter* i = f->caller; i && i->level >= level; i = i->parent)
       if (i->level == level && !i->is_given_up()) return i;
   return nullptr;
 }
 
 bool is_around_rule(const Interpreter& interpreter) {
-  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer_)
-    for (const Interpreter* i = f->caller_; i; i = i->parent)
+  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer)
+    for (const Interpreter* i = f->caller; i; i = i->parent)
       if (i == &interpreter) return true;
   return false;
 }
@@ -36,7 +32,7 @@ std::vector<const Interpreter*> whole_nest() {
       if (!i->is_given_up()) nest.push_back(i);
   };
   add(this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost);
-  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer_) add(f->caller_);
+  for (const UserFunctionInRule* f = this_thread.function_in_rule; f; f = f->outer) add(f->caller);
   std::sort(nest.begin(), nest.end(), [](const auto* a, const auto* b) { return a->level > b->level; });
   nest.erase(std::unique(nest.begin(), nest.end()), nest.end());
   return nest;
@@ -71,7 +67,7 @@ void require_not_set_aside(const Value& value, const char* op) {
   if (const Interpreter* here = find_set_aside(value.level)) {
     if (switched_off(*here)) return;
     if (this_thread.captures) {
-      this_thread.captures->has_thrown_ = true;
+      *this_thread.captures = true;
       throw Captured();
     }
     transform = transform_text(here);
@@ -135,52 +131,55 @@ struct KeptInRule {
 }  // namespace
 
 Values call(Op op, std::span<const ValueRef> inputs) {
-  const UserFunctionInRule in_rule;
-  const AtLevel eager(nullptr);
-  return read_all(op, op.rules->call(op.parameters, wrap_all(inputs)));
+  return in_rule([&] {
+    const AtLevel eager(nullptr);
+    return read_all(op, op.rules->call(op.parameters, wrap_all(inputs)));
+  });
 }
 
 KeptValues keep(Op op, std::span<const ValueRef> inputs, const Mask& wanted) {
-  const UserFunctionInRule in_rule;
-  const Kept kept = op.rules->keep(op.parameters, wrap_all(inputs), wanted);
-  const auto residual = std::make_shared<Residual>(snapshot(op, kept.residual));
-  if (this_thread.stand_ins) {
-    const KeptInRule and_stand_ins{residual->rest, *this_thread.stand_ins};
-    residual->rest = std::shared_ptr<const void>(and_stand_ins.rest.get(), and_stand_ins);
-  }
-  return {read_all(op, kept.outputs), residual, kept.constant};
+  return in_rule([&]() -> KeptValues {
+    const Kept kept = op.rules->keep(op.parameters, wrap_all(inputs), wanted);
+    const auto residual = std::make_shared<Residual>(snapshot(op, kept.residual));
+    if (this_thread.stand_ins) {
+      const KeptInRule and_stand_ins{residual->rest, *this_thread.stand_ins};
+      residual->rest = std::shared_ptr<const void>(and_stand_ins.rest.get(), and_stand_ins);
+    }
+    return {read_all(op, kept.outputs), residual, kept.constant};
+  });
 }
 
 PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tensor> tangents) {
-  const UserFunctionInRule in_rule;
-  const Tensors primals = wrap_all(inputs);
-  Pushed pushed = op.rules->push(op.parameters, primals, tangents);
-  // Under linearize, a rule that runs one program for outputs and tangents records both. Tangents alone belong there,
-  // so the outputs are computed again outside. A rule of the user's computes its outputs apart.
-  if (!op.rules->function_name && recording_of(pushed.outputs) > recording_of(primals))
-    pushed.outputs = apply_all(op, primals);
-  return {read_all(op, pushed.outputs), std::move(pushed.tangents)};
+  return in_rule([&]() -> PushedValues {
+    const Tensors primals = wrap_all(inputs);
+    Pushed pushed = op.rules->push(op.parameters, primals, tangents);
+    // Under linearize, a rule that runs one program for outputs and tangents records both. Tangents alone belong there,
+    // so the outputs are computed again outside. A rule of the user's computes its outputs apart.
+    if (!op.rules->function_name && recording_of(pushed.outputs) > recording_of(primals))
+      pushed.outputs = apply_all(op, primals);
+    return {read_all(op, pushed.outputs), std::move(pushed.tangents)};
+  });
 }
 
 Tensors vjp(Op op, const Reverse& rule) {
-  const UserFunctionInRule in_rule;
-  const auto* kept_in_rule = std::get_deleter<KeptInRule>(rule.residual->rest);
-  const With<&ThreadContext::stand_ins> as_it_was_kept(kept_in_rule ? &kept_in_rule->stand_ins : nullptr);
-  const InLanesOf lanes_of_values(rule.residual->tensors);
-  const InLanesOf lanes_of_cotangents(rule.cotangents);
-  // In cells of their own, made inside these lanes: the rule may write to them.
-  const Residual residual = snapshot(op, *rule.residual);
-  const std::vector<Tensor> cotangents = fresh_cells(op, rule.cotangents);
-  Reverse fresh = rule;
-  fresh.residual = &residual;
-  fresh.kept = rule.kept ? rule.kept : rule.residual;
-  fresh.cotangents = {cotangents.data(), cotangents.size()};
-  return op.rules->vjp(op.parameters, fresh);
+  return in_rule([&] {
+    const auto* kept_in_rule = std::get_deleter<KeptInRule>(rule.residual->rest);
+    const With<&ThreadContext::stand_ins> as_it_was_kept(kept_in_rule ? &kept_in_rule->stand_ins : nullptr);
+    const auto lanes_of_values = in_lanes_of(rule.residual->tensors);
+    const auto lanes_of_cotangents = in_lanes_of(rule.cotangents);
+    // In cells of their own, made inside these lanes: the rule may write to them.
+    const Residual residual = snapshot(op, *rule.residual);
+    const std::vector<Tensor> cotangents = fresh_cells(op, rule.cotangents);
+    Reverse fresh = rule;
+    fresh.residual = &residual;
+    fresh.kept = rule.kept ? rule.kept : rule.residual;
+    fresh.cotangents = {cotangents.data(), cotangents.size()};
+    return op.rules->vjp(op.parameters, fresh);
+  });
 }
 
 BatchedOutputs batch(Op op, const Batch& batch) {
-  const UserFunctionInRule in_rule;
-  return op.rules->batch(op.parameters, batch);
+  return in_rule([&] { return op.rules->batch(op.parameters, batch); });
 }
 
 }  // namespace custom

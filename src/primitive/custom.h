@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "primitive/interpreter.h"
@@ -15,6 +16,21 @@ namespace ricci {
 void require_not_set_aside(const Value& value, const char* op);
 /// Whether the level is that of such a transform.
 bool is_set_aside(Level level);
+
+/// A function of the user's that runs inside a rule. The transforms that its caller runs under, further in than the
+/// level that the rule runs at, are set aside: they are alive, but the function may not use values of theirs.
+struct UserFunctionInRule {
+  const Interpreter* caller;  // innermost where the user called the operation
+  const UserFunctionInRule* outer = this_thread.function_in_rule;
+};
+/// f(), such a function.
+template <class F>
+std::invoke_result_t<F> in_rule(const F& f) {
+  const UserFunctionInRule function{this_thread.of_the_user ? this_thread.of_the_user : this_thread.innermost};
+  const With<&ThreadContext::of_the_user> user(nullptr);
+  const With<&ThreadContext::function_in_rule> innermost(&function);
+  return f();
+}
 
 /// The transforms that a rule sets aside, for threads that enter a nest taken in it.
 struct SetAside {
@@ -29,21 +45,9 @@ struct SetAside {
 /// Those of this thread, and of the nest that it has entered.
 SetAside set_aside_here();
 
-/// Thrown through the user's function where it uses a tensor that a rule does not reach.
+/// Thrown through the user's function where it uses a value that belongs to a transform which is set aside, if that is
+/// noted (`ThreadContext::captures`).
 struct Captured {};
-
-/// While it lives, a value that belongs to a transform which is set aside throws Captured where it is used.
-class CatchesCaptures {
- public:
-  CatchesCaptures() = default;
-  CatchesCaptures(const CatchesCaptures&) = delete;
-  bool has_thrown() const { return has_thrown_; }
-
- private:
-  friend void require_not_set_aside(const Value& value, const char* op);
-  const With<&ThreadContext::captures> innermost_{this};
-  bool has_thrown_ = false;
-};
 
 /// A function with rules of its own, as one operation of a program. Operands: the function's inputs, then what it
 /// captured.

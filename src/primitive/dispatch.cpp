@@ -114,13 +114,10 @@ Level innermost_derivative() {
   return i ? i->level : 0;
 }
 
-OutsideRecordings::OutsideRecordings(Level level) {
-  for (Interpreter* i = this_thread.innermost; i && i->level > level; i = i->parent)
-    if (i->kind == ValueKind::recorded) passed_by_.push_back(i);
-  for (Interpreter* recording : passed_by_) ++recording->passed_by_;
-}
-OutsideRecordings::~OutsideRecordings() {
-  for (Interpreter* recording : passed_by_) --recording->passed_by_;
+bool Interpreter::is_passed_by() const {
+  for (const PassedRecordings* passed = this_thread.passed_recordings; passed; passed = passed->outer)
+    if (level > passed->outside && level <= passed->innermost) return true;
+  return false;
 }
 
 Interpreter* recorder_of_everything(Interpreter* from) {
@@ -180,12 +177,7 @@ Interpreter::Interpreter(ValueKind kind, const Entry& entry)
 }
 
 Interpreter::Interpreter(const Interpreter& other)
-    : level(other.level),
-      kind(other.kind),
-      entry(other.entry),
-      parent(nullptr),
-      ended_(true),
-      passed_by_(other.passed_by_) {}
+    : level(other.level), kind(other.kind), entry(other.entry), parent(nullptr), ended_(true) {}
 
 void Interpreter::enter() {
   parent = innermost_with_room(entry);
@@ -541,7 +533,8 @@ Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& val
   FixSizes fix;
   const OwnedParameters fixed =
       inside_symbol_scope() ? OwnedParameters(op.rules->parameters, op.parameters, fix) : OwnedParameters();
-  const OutsideRecordings outside(level);
+  const PassedRecordings inside{level};
+  const With<&ThreadContext::passed_recordings> passed(&inside);
   return op.rules->call(inside_symbol_scope() ? fixed.get() : op.parameters, inputs);
 }
 

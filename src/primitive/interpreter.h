@@ -94,8 +94,8 @@ class Interpreter {
   /// Takes given-up interpreters off this thread's stack. A scope (Below, AtLevel) that ends later may put one back;
   /// nothing finds it there, and the next sweep removes it.
   static void sweep();
-  /// Whether it sees operations on values of its own level alone (OutsideRecordings).
-  bool is_passed_by() const { return passed_by_ > 0; }
+  /// Whether it sees operations on values of its own level alone (PassedRecordings).
+  bool is_passed_by() const;
   /// What it ended with: itself, or the transform it ran inside.
   const Entry& ended_by() const { return ended_by_; }
 
@@ -104,12 +104,10 @@ class Interpreter {
   Interpreter(const Interpreter& other);            // as copy() does
 
  private:
-  friend class OutsideRecordings;
   static Interpreter* innermost_with_room(const Entry& entry);
   void leave(Interpreter*& place, const Interpreter& with);
   std::atomic<bool> ended_ = false;  // another thread may ask, and destroy what has ended
   std::atomic<bool> given_up_ = false;
-  int passed_by_ = 0;
   Entry ended_by_;
   RunningRow row_;  // of a copy none: the original's tells
 };
@@ -129,46 +127,22 @@ using AtLevel = With<&ThreadContext::innermost>;
 /// While it lives, no_grad switches off these levels alone; with 0, none.
 using NoGradBelow = With<&ThreadContext::no_grad_below>;
 
-/// While it lives, recordings inside this level see only operations on their own values, so what runs is not recorded.
-class OutsideRecordings {
- public:
-  explicit OutsideRecordings(Level level);
-  OutsideRecordings(const OutsideRecordings&) = delete;
-  ~OutsideRecordings();
-
- private:
-  std::vector<Interpreter*> passed_by_;
+/// Recordings inside a level that see only operations on their own values, so that what runs here is not recorded.
+///   const PassedRecordings inside{level};
+///   const With<&ThreadContext::passed_recordings> passed(&inside);
+struct PassedRecordings {
+  Level outside;                      // all that run further in
+  Level innermost = current_level();  // but those that begin from now on
+  const PassedRecordings* outer = this_thread.passed_recordings;
 };
 
-/// While it lives, a function of the user's runs inside a rule. The transforms that its caller runs under, further in
-/// than the current level, are set aside: they are alive, but the function may not use values of theirs.
-class UserFunctionInRule {
- public:
-  UserFunctionInRule();
-  UserFunctionInRule(const UserFunctionInRule&) = delete;
-
- private:
-  friend const Interpreter* find_set_aside(Level level);
-  friend std::vector<const Interpreter*> whole_nest();
-  friend bool is_around_rule(const Interpreter& interpreter);
-  Interpreter* const caller_;  // innermost where the user called the operation
-  const UserFunctionInRule* const outer_;
-  const With<&ThreadContext::of_the_user> user_{nullptr};
-  const With<&ThreadContext::function_in_rule> innermost_{this};
-};
-
-/// While it lives, the rules of a reverse transform run, whose function has been left: errors name that transform too.
-class BackwardPass {
- public:
-  explicit BackwardPass(const Entry& entry);
-  BackwardPass(const BackwardPass&) = delete;
-
-  const Entry entry;
-  const Level around;  // the level it runs at
-  const BackwardPass* const outer;
-
- private:
-  const With<&ThreadContext::backward> innermost_{this};
+/// The rules of a reverse transform run, whose function has been left: errors name that transform too.
+///   const BackwardPass pass{entry};
+///   const With<&ThreadContext::backward> runs(&pass);
+struct BackwardPass {
+  Entry entry;
+  Level around = current_level();  // the level it runs at
+  const BackwardPass* outer = this_thread.backward;
 };
 
 /// The running transform with this level that is set aside; null if there is none.
@@ -267,20 +241,10 @@ inline const Value* part_at(const Value& value, Level level) {
 std::string transform_text(const Interpreter* interpreter);
 /// The value with the rows of those examples that run now. Requires: narrowed_levels is not 0.
 ValueRef in_running_lanes(ValueRef value);
-class LaneScope;  // src/interpreters/lanes.h
-
-/// While it lives, only the examples run that these values have rows for: a derivative asked for after a branch has
-/// ended runs for the branch's examples. With `all`, examples that do not run at the moment run too, since
+/// While these levels live, only the examples run that the values have rows for: a derivative asked for after a branch
+/// has ended runs for the branch's examples. With `all`, examples that do not run at the moment run too, since
 /// recomputation runs for the original examples.
-class InLanesOf {
- public:
-  explicit InLanesOf(std::span<const Tensor> values, bool all = false);
-  InLanesOf(const InLanesOf&) = delete;
-  ~InLanesOf();
-
- private:
-  std::vector<Owned<LaneScope>> scopes_;
-};
+std::vector<std::unique_ptr<Interpreter>> in_lanes_of(std::span<const Tensor> values, bool all = false);
 /// What has become of a value whose level does not run here: `left vmap over axis 0 of 3 (train.cpp:41)`, or `belongs
 /// to a transform of another thread`.
 std::string stale_description(Level level);

@@ -459,9 +459,6 @@ OriginRef OriginsInside::now(bool may_fail, const SmallVector<ExamplesOfCall, 2>
   return std::make_shared<const Origin>(std::move(origin));
 }
 
-BackwardPass::BackwardPass(const Entry& transform)
-    : entry(transform), around(current_level()), outer(this_thread.backward) {}
-
 std::string at(const char* file, unsigned line) {
   return *file && !is_own_file(file) ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")"
                                      : std::string();

@@ -251,10 +251,10 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
   Interpreter* there = this_thread.innermost;
   while (there && there->level > deepest) there = there->parent;
   const AtLevel outside(there);
-  std::optional<InLanesOf> all;
+  std::vector<std::unique_ptr<Interpreter>> all;
   if (this_thread.narrowed_levels != 0) {
     const Tensor of_base = wrap(base_value);
-    all.emplace(std::span(&of_base, 1), true);
+    all = in_lanes_of({&of_base, 1}, true);
   }
   const ValueRef value = part_to_keep(base, std::move(dispatch(op(), {&base_value, 1})[0]));
   return cut_of_base == 0 ? value : without_derivatives(value, 0, cut_of_base);
@@ -598,40 +598,37 @@ void assign_whole(const Tensor& target, const Tensor& source, const char* name, 
   assign_as(target, source, name, &named);
 }
 
-struct SomeOverwritten::Given {
-  GivenAway elements;
-  GivenAway::Offer offer;
-  explicit Given(const Cell& root) : elements(root, nullptr), offer(&elements) { elements.keep_what_is_overwritten(); }
-};
-
-SomeOverwritten::SomeOverwritten(const Tensor& target, const char* name) : target_(target), name_(name) {
+void overwrite_some(const Tensor& target, const char* name, const std::function<Tensor()>& compute) {
   require_defined(name, target, 0);
   Cell* const root = root_of(target.cell());
   const bool is_watched = target.cell()->link && target.cell()->link->cut_of_base;
-  if (!root->value || root->value->type.weak || !GivenAway::pays_for(*root->value) || is_watched) return;
+  if (!root->value || root->value->type.weak || !GivenAway::pays_for(*root->value) || is_watched)
+    return assign_into(target, compute(), name);
   forget_views_up_to_caller(root);
-  given_ = std::make_unique<Given>(*root);
-}
-
-SomeOverwritten::~SomeOverwritten() {
-  if (given_) given_->elements.undo();
-}
-
-void SomeOverwritten::assign(Tensor result) {
-  ValueRef value = read(result, name_);
-  if (!given_ || !given_->elements.has_overwritten(*value)) {
-    if (given_) given_->elements.undo();
-    given_.reset();
-    return assign_into(target_, result, name_);
+  Tensor apart;  // the result, if it has elements of its own
+  {
+    GivenAway given(*root, nullptr);
+    given.keep_what_is_overwritten();
+    const GivenAway::Offer offer(&given);
+    try {
+      apart = compute();
+      ValueRef value = read(apart, name);
+      if (given.has_overwritten(*value)) {
+        apart = Tensor();
+        if (!given.has_overwritten(*innermost_part(*value, ValueKind::array)))
+          value = read_to_write(wrap(std::move(value)), name);
+        check_write(target, value, name);
+        const Called as(name);
+        assign(target.cell(), given.settled(std::move(value)), &given);
+      }
+    } catch (...) {
+      given.undo();
+      throw;
+    }
+    if (apart.defined()) given.undo();
   }
-  result = Tensor();
-  if (!given_->elements.has_overwritten(*innermost_part(*value, ValueKind::array)))
-    value = read_to_write(wrap(std::move(value)), name_);
-  check_write(target_, value, name_);
-  const Called as(name_);
-  ricci::assign(target_.cell(), given_->elements.settled(std::move(value)), &given_->elements);
-  given_.reset();
-  write_to_lender(target_.cell());
+  if (apart.defined()) assign_into(target, apart, name);
+  else write_to_lender(target.cell());
 }
 
 namespace {

@@ -3,6 +3,7 @@
 // broadcasts a source are public operations.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "primitive/interpreter.h"
@@ -93,23 +94,11 @@ Tensor applied_in_place(Op op, const Tensors& operands);
 void require_fit(const Type& result, const Tensor& target, const char* name);
 /// These checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
-/// A write by an operation that replaces some elements of its target, as `scatter_` does. While the object lives, the
-/// operation replaces the elements where they stand, if nobody else can see them. The old values come back unless the
-/// result is assigned.
-///   SomeOverwritten some(x, "scatter_");  some.assign(scatter(x, dim, index, src));
-class SomeOverwritten {
- public:
-  SomeOverwritten(const Tensor& target, const char* name);
-  SomeOverwritten(const SomeOverwritten&) = delete;
-  ~SomeOverwritten();
-  void assign(Tensor result);
-
- private:
-  struct Given;
-  const Tensor target_;
-  const char* name_;
-  std::unique_ptr<Given> given_;  // null: the target is too small to pay for it
-};
+/// Writes what `compute` gives, the result of an operation that replaces some elements of the target, as `scatter_`
+/// does. The operation replaces the elements where they stand, if nobody else can see them. After an error they have
+/// their old values.
+///   overwrite_some(x, "scatter_", [&] { return scatter(x, dim, index, src); });
+void overwrite_some(const Tensor& target, const char* name, const std::function<Tensor()>& compute);
 
 /// x in another dtype, and as a number or as a tensor. Lives in ops/, as an operation.
 Tensor to_type(const Tensor& x, DType dtype, bool weak);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +16,6 @@
 
 namespace ricci {
 
-class BackwardPass;
-class CatchesCaptures;
 class DrawSource;
 class GivenAway;
 class Interpreter;
@@ -24,14 +23,16 @@ class OwnStreams;
 class RunsEquation;
 class ScalarWriter;
 class SymbolTable;
-class UserFunctionInRule;
 struct AroundAllEquations;
+struct BackwardPass;
 struct Formula;
+struct PassedRecordings;
 struct RunningTable;
 struct SetAside;
 struct StandIns;
+struct UserFunctionInRule;
 namespace mpi::runs {
-class OwnValues;
+struct OwnValues;
 }
 
 struct ThreadContext {
@@ -46,12 +47,13 @@ struct ThreadContext {
   std::size_t given_up_seen = 0;       // how many of those that were given up this thread has looked for on its stack
   Level number = 0;                    // the thread's, in the lower bits of its levels; 0: it has none yet
   RunningTable* tables = nullptr;      // where it notes what it runs, for other threads
+  const PassedRecordings* passed_recordings = nullptr;  // the last that were passed by
 
   // ── rules of custom operations ──
   const UserFunctionInRule* function_in_rule = nullptr;  // the innermost function of the user's that a rule runs
   const std::string* rule = nullptr;                     // what errors call the operation whose rule runs
   const SetAside* set_aside_elsewhere = nullptr;         // where the nest was taken that the thread has entered
-  CatchesCaptures* captures = nullptr;                   // who is told of a tensor that a rule does not reach
+  bool* captures = nullptr;  // where it is noted that a tensor was met which a rule does not reach; null: nowhere
 
   // ── draws ──
   DrawSource* draws = nullptr;        // the innermost source that draws ask first
@@ -70,9 +72,9 @@ struct ThreadContext {
   ScalarWriter* scalars = nullptr;  // where `Typed` values go
 
   // ── lines that functions print ──
-  bool prints_nothing = false;      // whether lines are left out and not counted: they were printed before
-  std::int64_t lines_so_far = 0;    // how many lines this thread has printed, or has counted and left out
-  std::int64_t lines_left_out = 0;  // how many of the next lines are counted and left out
+  std::int64_t lines_so_far = 0;   // how many lines this thread has printed or left out
+  std::int64_t lines_printed = 0;  // lines with a lower number are left out: they were printed before
+  static constexpr std::int64_t all_lines = std::numeric_limits<std::int64_t>::max();
 
   // ── what errors and profiles name, and what is looked for ──
   const char* called = nullptr;                 // the operation that the user called

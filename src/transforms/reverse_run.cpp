@@ -156,7 +156,8 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
 namespace {
 
 std::vector<Tensor> pull_back(const Recording::State& s, std::span<const Tensor> cotangents, bool consume) {
-  const BackwardPass pass(s.entry);
+  const BackwardPass pass{s.entry};
+  const With<&ThreadContext::backward> runs(&pass);
   std::vector<int> wanted;
   for (int slot : s.leaf_slots)
     if (slot >= 0) wanted.push_back(slot);

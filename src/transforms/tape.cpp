@@ -196,7 +196,8 @@ void Tape::State::pull_back(std::span<const int> roots, std::span<const Tensor> 
   std::vector<Tensor> found;
   {
     const AtLevel there(deepest > interpreter->level ? find_interpreter(deepest) : interpreter->parent);
-    const BackwardPass pass(interpreter->entry);
+    const BackwardPass pass{interpreter->entry};
+    const With<&ThreadContext::backward> runs(&pass);
     found = interpreter->record->pull_back(roots, cotangents, slots, false);
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
