@@ -10,7 +10,7 @@ CommandLine::CommandLine(const std::string& purpose) : app_(std::make_unique<CLI
 }
 CommandLine::~CommandLine() = default;
 
-template <class T>
+template <OptionValue T>
 void CommandLine::option(const std::string& name, T& value, const std::string& meaning,
                          const std::function<std::string(const std::type_identity_t<T>&)>& check) {
   app_->add_option_function<T>(

@@ -13,6 +13,11 @@ namespace CLI {
 class App;
 }
 
+/// What an option can be.
+template <class T>
+concept OptionValue = std::is_same_v<T, std::string> || std::is_same_v<T, double> || std::is_same_v<T, std::int64_t> ||
+                      std::is_same_v<T, std::uint64_t>;
+
 /// `CommandLine line("Trains a network."); line.option("--rate", rate, "learning rate");
 /// if (const auto code = line.read(argc, argv)) return *code;`
 class CommandLine {
@@ -22,7 +27,7 @@ class CommandLine {
   ~CommandLine();
 
   /// `name VALUE` writes to `value`; the help shows the value before. `check` gives the text of an error, or none.
-  template <class T>  // std::string, double, std::int64_t, std::uint64_t
+  template <OptionValue T>
   void option(const std::string& name, T& value, const std::string& meaning,
               const std::function<std::string(const std::type_identity_t<T>&)>& check = {});
   /// `name` alone sets `is_set`.

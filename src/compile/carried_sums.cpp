@@ -13,15 +13,15 @@
 namespace ricci::compiled {
 namespace {
 
-/// The operands of an equation that is one addition; none: it is another one.
+/// The operands of an equation that is one addition. None: `e` is no addition.
 std::optional<std::pair<Variable, Variable>> addends(const Equation& e) {
   if (e.rules->kind != Kind::elementwise || !e.rules->formula() || e.inputs.size() != 2) return std::nullopt;
   const Formula formula = e.rules->formula()(e.parameters.get());
   const Formula::Step& last = formula.steps[at(formula.result)];
   if (last.kind != Formula::Kind::word || last.word != scalar::Word::add) return std::nullopt;
-  for (const int operand : {last.from[0], last.from[1]})
-    if (formula.steps[at(operand)].kind != Formula::Kind::input) return std::nullopt;
-  return std::pair{e.inputs[0], e.inputs[1]};
+  const Formula::Step &left = formula.steps[at(last.from[0])], &right = formula.steps[at(last.from[1])];
+  if (left.kind != Formula::Kind::input || right.kind != Formula::Kind::input) return std::nullopt;
+  return std::pair{e.inputs[at(left.from[0])], e.inputs[at(right.from[0])]};
 }
 
 double bytes(const Type& type) { return static_cast<double>(type.shape.numel().raw() * element_size(type.dtype)); }
@@ -32,11 +32,11 @@ bool ends_with_total(const Formula& finish) {
   return last.kind == Formula::Kind::input && last.from[0] == 0;
 }
 
-/// Finds sums in the body of one loop, and says them of values outside it.
-class Taken {
+/// Finds the sums that one loop carries, and writes their factors as values outside the loop.
+class SumsOfLoop {
  public:
-  /// `e`: its turns. `to`: the program that it stands in.
-  Taken(const Turns& turns, const Equation& e, ProgramBody& to)
+  /// `turns`: those of the loop `e`. `to`: the program that `e` stands in.
+  SumsOfLoop(const Turns& turns, const Equation& e, ProgramBody& to)
       : turns_(turns),
         body_(turns.body->body()),
         to_(to),
@@ -85,7 +85,7 @@ class Taken {
     std::vector<Sum> terms;
   };
 
-  /// Of values that a turn has from outside, or gives as a row.
+  /// Finds the value outside for each input of a turn, and for each row that it gives.
   void find_values_outside() {
     differs_.assign(differs_.size(), true);
     const std::size_t captured = turns_.state + turns_.rows;
@@ -226,7 +226,7 @@ std::optional<LoopWithRows> with_sums_taken_out(const Equation& e, ProgramBody& 
   for (const Variable v : e.inputs) operands.push_back(to.types[at(v)]);
   const std::optional<Turns> turns = turns_of(e, operands);
   if (turns->condition || turns->streams > 0 || turns->most_turns->raw() < 2) return std::nullopt;
-  return Taken(*turns, e, to).result();
+  return SumsOfLoop(*turns, e, to).result();
 }
 
 }  // namespace ricci::compiled

@@ -11,7 +11,7 @@
 
 namespace ricci::compiled {
 
-/// A part of a loop's state that no turn reads: each turn adds products to it.
+/// A part of a loop's state: each turn adds products to it, and reads it for nothing else.
 struct CarriedSum {
   Variable start, result;  // before the first turn, and after the last
   std::vector<Sum> terms;  // added up in all turns; factors are values outside the loop
@@ -23,7 +23,7 @@ struct LoopWithRows {
   std::vector<CarriedSum> sums;
   DigitTable digits;  // of the factors
 };
-/// None where `e` is no such loop, or its sums had better stay inside: see docs/inside/contractions.md. The variables
+/// None: no sum is taken out; which ones stay inside, docs/inside/contractions.md says. The variables
 /// of new rows are appended to `to`, the program of `e`. Requires: sizes are numbers.
 std::optional<LoopWithRows> with_sums_taken_out(const Equation& e, ProgramBody& to);
 

@@ -313,8 +313,10 @@ std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape) {
     raise<TypeError>("unravel_index: " + type_text(index) + " does not hold integers");
   std::vector<Tensor> coordinates(shape.size());
   Tensor rest = to(index, DType::int64);
+  const Size count = type_of(index).shape.numel();
+  const bool divides = count.is_symbol() || count != 0;
   for (std::size_t i = shape.size(); i-- > 0;) {
-    if (!shape[i].is_symbol() && shape[i] == 0)
+    if (divides && !shape[i].is_symbol() && shape[i] == 0)
       raise<ValueError>("unravel_index: the shape " + to_string(shape) + " has no places; its sizes must be above 0");
     coordinates[i] = remainder(rest, Tensor(shape[i]));
     rest = floor_divide(rest, Tensor(shape[i]));

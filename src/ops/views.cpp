@@ -459,7 +459,8 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i].raw() != -1) {
       if (!shape[i].is_symbol() && shape[i].raw() < 0)
-        raise<ValueError>(std::string(op) + ": the shape " + to_string(wanted) + " has a negative size");
+        raise<ValueError>(std::string(op) + ": the shape " + to_string(wanted) +
+                          " has a negative size; sizes are at least 0, and one may be -1, which is inferred");
       known = known * shape[i];
       continue;
     }

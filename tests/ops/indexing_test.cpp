@@ -396,4 +396,10 @@ TEST(Rows, AreNoneOfANumber) {
       "begin: f32[] has no rows to go over; reshape it to {-1}");
 }
 
+TEST(UnravelIndex, OfNoPlacesHasNoCoordinates) {
+  const std::vector<Tensor> coordinates = rc::unravel_index(rc::zeros({0}, rc::int64), {2, 0});
+  ASSERT_EQ(coordinates.size(), 2U);
+  for (const Tensor& c : coordinates) EXPECT_EQ(sizes(c), Sizes{0});
+}
+
 }  // namespace

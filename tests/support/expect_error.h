@@ -10,6 +10,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -79,6 +80,7 @@ inline std::vector<Snapshot> snapshots(const std::vector<Tensor>& tensors) {
 class AnyCall {
  public:
   template <class F>
+    requires(!std::is_same_v<F, AnyCall>)
   explicit AnyCall(F& f) : f_(&f), run_([](const void* f) { (*static_cast<F*>(const_cast<void*>(f)))(); }) {}
   void operator()() const { run_(f_); }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -28,7 +29,8 @@ template <class Signature>
 struct Table : std::map<std::string, std::function<Signature>> {
   Table() = default;
   Table(std::initializer_list<Row<Signature>> rows) {
-    for (const Row<Signature>& row : rows) this->emplace(row.name, row.f);
+    for (const Row<Signature>& row : rows)
+      if (!this->emplace(row.name, row.f).second) throw std::invalid_argument("two rows are named " + row.name);
   }
 };
 
