@@ -421,4 +421,41 @@ TEST(InPlaceForms, RefuseAResultThatTheTypeCannotHold) {
   expect_values(x, {0, 1});
 }
 
+TEST(InPlaceForms, RefuseAValuePerExampleForATensorThatAllShare) {
+  using Write = void (*)(const Tensor& target, const Tensor& each);
+  const std::vector<std::pair<const char*, Write>> writes = {
+      {"floor_divide_", [](const Tensor& t, const Tensor& e) { t.floor_divide_(e); }},
+      {"remainder_", [](const Tensor& t, const Tensor& e) { t.remainder_(e); }},
+      {"fmod_", [](const Tensor& t, const Tensor& e) { t.fmod_(e); }},
+      {"addcmul_", [](const Tensor& t, const Tensor& e) { t.addcmul_(e, 1); }},
+      {"addcdiv_", [](const Tensor& t, const Tensor& e) { t.addcdiv_(1, e); }},
+      {"addmm_", [](const Tensor& t, const Tensor& e) { t.addmm_(e, t); }},
+      {"hypot_", [](const Tensor& t, const Tensor& e) { t.hypot_(e); }},
+      {"atan2_", [](const Tensor& t, const Tensor& e) { t.atan2_(e); }},
+      {"copysign_", [](const Tensor& t, const Tensor& e) { t.copysign_(e); }},
+      {"xlogy_", [](const Tensor& t, const Tensor& e) { t.xlogy_(e); }},
+      {"clamp_min_", [](const Tensor& t, const Tensor& e) { t.clamp_min_(e); }},
+      {"clamp_max_", [](const Tensor& t, const Tensor& e) { t.clamp_max_(e); }},
+      {"eq_", [](const Tensor& t, const Tensor& e) { t.eq_(e); }},
+      {"logical_and_", [](const Tensor& t, const Tensor& e) { t.logical_and_(e); }},
+      {"index_add_", [](const Tensor& t, const Tensor& e) { t.index_add_(0, rc::arange(3), e); }},
+      {"index_fill_", [](const Tensor& t, const Tensor& e) { t.index_fill_(0, rc::arange(1), e.sum()); }},
+  };
+  for (const auto& [name, write] : writes) {
+    SCOPED_TRACE(name);
+    const Tensor shared = ramp({3, 3}), each = ramp({2, 3, 3});
+    const Values before = values(shared);
+    try {
+      rc::vmap([&, &write = write](Tensor e) {
+        write(shared, e);
+        return e;
+      })(each);
+      ADD_FAILURE() << "one tensor took a value per example";
+    } catch (const rc::TransformError& error) {
+      EXPECT_TRUE(std::string_view(error.what()).starts_with(name)) << error.what();
+    }
+    EXPECT_EQ(values(shared), before);
+  }
+}
+
 }  // namespace

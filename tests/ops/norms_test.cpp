@@ -50,6 +50,15 @@ TEST(BatchNorm, InTrainingMovesTheRunningStatistics) {
   expect_close(statistics.mean, x.mean({0, 2}));
 }
 
+TEST(BatchNorm, OutsideTrainingUsesTheRunningStatisticsAndLeavesThem) {
+  const Tensor x = waves({4, 3, 5}), mean = waves({3}), variance = ramp({3}), weight = ramp({3}), bias = waves({3});
+  const Tensor kept = mean.clone();
+  const Tensor plain = (x - column(mean)) / sqrt(column(variance) + eps);
+  expect_close(rc::batch_norm(x, mean, variance), plain);
+  expect_close(rc::batch_norm(x, mean, variance, weight, bias, false), plain * column(weight) + column(bias));
+  expect_equal(mean, kept);
+}
+
 TEST(BatchNorm, TrainsInsideGradWithStatisticsAsAnArgument) {
   const Tensor x = waves({4, 3, 5});
   const Norm norm{ramp({3}), waves({3})};
