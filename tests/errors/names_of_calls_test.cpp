@@ -103,14 +103,14 @@ std::vector<Snapshot> snapshots_of_inputs() {
 struct Tried {
   std::size_t errors = 0;
   std::set<Mistake> mistakes;
-  bool are_inputs_unchanged = false;
+  std::set<std::string> left_traces;  // the calls that changed an input, or left a transform behind
 };
 
 const Tried& tried() {
   static const Tried all = [] {
     Tried some;
-    const std::vector<Snapshot> before = snapshots_of_inputs();
-    for (const Call& call : calls())
+    std::vector<Snapshot> before = snapshots_of_inputs();
+    for (const Call& call : calls()) {
       for (const In& in : inputs()) {
         try {
           call(in);
@@ -120,7 +120,10 @@ const Tried& tried() {
           ++some.errors;
         }
       }
-    some.are_inputs_unchanged = snapshots_of_inputs() == before;
+      std::vector<Snapshot> after = snapshots_of_inputs();
+      if (after != before || rc::inside_transform()) some.left_traces.insert(call.name);
+      before = std::move(after);
+    }
     return some;
   }();
   return all;
@@ -153,10 +156,7 @@ TEST(NamesOfCalls, StandFirstInTheErrorsOfEveryOperation) {
   EXPECT_GT(tried().errors, 100000U);
 }
 
-TEST(Mistakes, ChangeNoArgumentAndLeaveNoTransform) {
-  EXPECT_TRUE(tried().are_inputs_unchanged);
-  EXPECT_FALSE(rc::inside_transform());
-}
+TEST(Mistakes, ChangeNoArgumentAndLeaveNoTransform) { EXPECT_EQ(tried().left_traces, std::set<std::string>()); }
 
 // ── what they say ──
 
