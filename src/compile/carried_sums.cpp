@@ -26,12 +26,6 @@ std::optional<std::pair<Variable, Variable>> addends(const Equation& e) {
 
 double bytes(const Type& type) { return static_cast<double>(type.shape.numel().raw() * element_size(type.dtype)); }
 
-bool ends_with_total(const Formula& finish) {
-  if (finish.steps.empty()) return true;
-  const Formula::Step& last = finish.steps[at(finish.result)];
-  return last.kind == Formula::Kind::input && last.from[0] == 0;
-}
-
 /// Finds the sums that one loop carries, and writes their factors as values outside the loop.
 class SumsOfLoop {
  public:
@@ -99,7 +93,7 @@ class SumsOfLoop {
       if (const Variable v = body_.outputs[i]; is_new_row(v)) outside_[at(v)] = loop_.outputs[i];
   }
 
-  /// The equation that alone uses the value; null: there is none, or it is not the only one.
+  /// The equation that uses the value, if one equation does and nothing else. Else null.
   const Equation* only_reader(Variable v) const {
     if (uses_[at(v)] != 1) return nullptr;
     const auto reads = [v](const Equation& e) { return std::ranges::find(e.inputs, v) != e.inputs.end(); };
@@ -148,7 +142,7 @@ class SumsOfLoop {
         reads_rows = reads_rows || differs_[at(f.value)];
       }
       const double of_term = bytes(term.type), moved = 2 * of_term * static_cast<double>(count_);
-      return reads_rows && reads_all(term) && ends_with_total(term.finish) &&
+      return reads_rows && reads_all(term) && ending_of(term.finish) == Ending::total &&
              elements_of_matrix(term) >= least_matrix && moved >= least_moved && of_term >= times_larger * of_rows;
     });
   }
@@ -158,7 +152,7 @@ class SumsOfLoop {
     std::erase_if(of_some, [&](Digit d) {
       return std::ranges::all_of(sum.term.factors, [d](const Factor& f) {
         const Digits digits = all_of(f.axes);
-        return digits.empty() || std::ranges::find(digits, d) != digits.end();
+        return digits.empty() || has(digits, d);
       });
     });
     return terms_.digits().positions(of_some);

@@ -38,7 +38,6 @@ struct Item {
   bool is_sum = false;
 };
 
-bool has(const Digits& digits, Digit d) { return std::ranges::find(digits, d) != digits.end(); }
 bool has_all(const Digits& digits, const Digits& others) {
   return std::ranges::all_of(others, [&](Digit d) { return has(digits, d); });
 }
@@ -262,20 +261,6 @@ bool has_factors_alike(const Sum& sum) {
   return false;
 }
 
-/// The total, or the total divided by the number of elements: none where the reduction ends otherwise.
-std::optional<Tensor> finished(const Formula& finish, const Tensor& total, std::int64_t elements) {
-  if (finish.steps.empty()) return total;
-  const Formula::Step& last = finish.steps[at(finish.result)];
-  const auto is_input = [&](int step, int input) {
-    const Formula::Step& s = finish.steps[at(step)];
-    return s.kind == Formula::Kind::input && s.from[0] == input;
-  };
-  if (is_input(finish.result, 0)) return total;
-  const bool divides = last.kind == Formula::Kind::word && last.word == Word::divide;
-  if (!divides || !is_input(last.from[0], 0) || !is_input(last.from[1], 1)) return std::nullopt;
-  return total / static_cast<double>(elements);
-}
-
 /// What equations are written for: the total of some sums, added to a first value.
 struct Replaced {
   std::span<const Sum> sums;
@@ -305,9 +290,11 @@ class Replacement {
       std::vector<Item> items = items_of(sum, to, recorder, in_double ? DType::float64 : type.dtype);
       Contraction contraction(of_.digits, std::move(items), all_of(sum.term.axes));
       const Tensor total = contraction.result();
-      const auto finished_total = finished(sum.finish, total, of_.digits.positions(all_of(sum.added)));
-      if (!finished_total) return false;
-      const Tensor shaped = reshape(*finished_total, sum.type.shape);
+      const Ending ending = ending_of(sum.finish);
+      if (ending == Ending::other) return false;
+      const std::int64_t elements = of_.digits.positions(all_of(sum.added));
+      const Tensor finished = ending == Ending::mean ? total / static_cast<double>(elements) : total;
+      const Tensor shaped = reshape(finished, sum.type.shape);
       result = result.defined() ? result + shaped : shaped;
       std::ranges::copy(contraction.most_of_factors(), std::back_inserter(most_of_factors));
     }

@@ -28,11 +28,20 @@ Terms::Terms(const ProgramBody& body) : body_(body), made_by_(body.types.size(),
 
 bool reads_all(const Sum& sum) {
   return std::ranges::all_of(all_of(sum.added), [&](Digit d) {
-    return std::ranges::any_of(sum.term.factors, [&](const Factor& f) {
-      const Digits digits = all_of(f.axes);
-      return std::ranges::find(digits, d) != digits.end();
-    });
+    return std::ranges::any_of(sum.term.factors, [&](const Factor& f) { return has(all_of(f.axes), d); });
   });
+}
+
+Ending ending_of(const Formula& finish) {
+  if (finish.steps.empty()) return Ending::total;
+  const auto is_input = [&](int step, int input) {
+    const Formula::Step& s = finish.steps[at(step)];
+    return s.kind == Formula::Kind::input && s.from[0] == input;
+  };
+  if (is_input(finish.result, 0)) return Ending::total;
+  const Formula::Step& last = finish.steps[at(finish.result)];
+  const bool divides = last.kind == Formula::Kind::word && last.word == Word::divide;
+  return divides && is_input(last.from[0], 0) && is_input(last.from[1], 1) ? Ending::mean : Ending::other;
 }
 
 std::optional<Sum> Terms::sum(const Equation& e) {

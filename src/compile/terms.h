@@ -1,6 +1,7 @@
 // Values of a program as products, and what adds them up. Start with `Terms`.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -75,6 +76,8 @@ inline Digits all_of(const AxisDigits& axes) {
   return all;
 }
 
+inline bool has(const Digits& digits, Digit d) { return std::ranges::find(digits, d) != digits.end(); }
+
 /// A value of the program, read at an index.
 struct Factor {
   Variable value;
@@ -96,6 +99,9 @@ struct Sum {
   Formula finish;    // of the total and the number of elements; none: the total is the result
   Type type;         // of the result
 };
+/// What a sum gives of its total: the total, or the total divided by the number of elements.
+enum class Ending { total, mean, other };
+Ending ending_of(const Formula& finish);
 /// Whether each digit that is added up is one of a factor. If it were not, the sum would be so many times as large.
 bool reads_all(const Sum& sum);
 
@@ -106,7 +112,7 @@ class Terms {
 
   /// None where the equation adds nothing up, or does so where digits do not fit.
   std::optional<Sum> sum(const Equation& e);
-  /// A value as what adds it up, seen through views. Where nothing does: as one product, perhaps of one factor.
+  /// A value as the sum that gives it, seen through views. Where no sum does: as one product, perhaps of one factor.
   Sum total(Variable v);
   const DigitTable& digits() const { return digits_; }
 

@@ -91,8 +91,8 @@ const BatchInterpreter* drawing_vmap_that_knows_none(const Interpreter* i, std::
 /// The vmap that refuses all draws here although what is computed does not run under it; null if none does.
 const BatchInterpreter* refuses_draws();
 
-/// What draws ask first while it is the innermost source of their thread. What a recording inside it draws belongs to
-/// the runs of the program.
+/// Each draw of a thread asks the innermost source of that thread first. A recording that has begun inside the source
+/// does not ask it: its draws belong to the runs of the program.
 ///   const Tensor y = drawing_from(DrawSource::noting(draws), [&] { return f(x); });
 class DrawSource {
  public:

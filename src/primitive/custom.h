@@ -45,8 +45,8 @@ struct SetAside {
 /// Those of this thread, and of the nest that it has entered.
 SetAside set_aside_here();
 
-/// Thrown through the user's function where it uses a value that belongs to a transform which is set aside, if that is
-/// noted (`ThreadContext::captures`).
+/// Thrown through the user's function where the function uses a value of a transform that is set aside, while
+/// `ThreadContext::captures` notes such uses.
 struct Captured {};
 
 /// A function with rules of its own, as one operation of a program. Operands: the function's inputs, then what it

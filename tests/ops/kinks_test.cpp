@@ -46,8 +46,8 @@ const std::vector<Point> ties_and_nan_left_out = {{{0, 0}, {0.5, 0.5}},     {{-0
 const std::vector<KinksOf> as_in_pytorch{
     // Between numbers the slope is 0 at both, and at NaN.
     {"clamp(x, 0, 1)", [](Tensor x) { return clamp(x, 0, 1); }, {{{0}, {0}}, {{1}, {0}}, {{nan}, {0}}}},
-    // x shares the slope with one tensor that it equals, and has it where it equals both. Where the lower tensor is
-    // above the upper one, that has the slope. A NaN that is clamped has it, a NaN for a bound leaves it to x.
+    // Where x equals one bound, x and that bound share the slope; where x equals both, x has all of it. Where the lower
+    // bound is above the upper one, the upper one has the slope. A NaN in x has the slope; a NaN bound leaves it to x.
     {"clamp(x[0], x[1], x[2])",
      [](Tensor x) { return clamp(x[0], x[1], x[2]); },
      {{{0.5, 0, 1}, {1, 0, 0}},
