@@ -826,7 +826,7 @@ class PlanFunction {
     all.insert(all.end(), in.begin(), in.end());
     all.insert(all.end(), out.begin(), out.end());
     if (may_fail(s)) all.push_back(holds);
-    all.push_back(slots);
+    all.push_back(slots), all.push_back(count(s.lanes));
     const InPlace& code = in_place(s);
     b_.CreateCall(code.function, all);
     if (code.may_be_large) {

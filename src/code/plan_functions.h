@@ -19,7 +19,7 @@ struct StageNames {
 std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
                                         const std::string& prefix);
 
-/// A function that stands in the place of its call: void (inputs…, outputs…, slots).
+/// A function that stands in the place of its call: void (inputs…, outputs…, slots, lanes).
 struct InPlace {
   llvm::Function* function;
   bool may_be_large;  ///< an argument of sin or cos: then the first slot tells whether it was, and there are no results

@@ -73,12 +73,14 @@ void StageFunction::write_once() {
 
 bool StageFunction::write_in_place(int inputs) {
   const auto outputs = static_cast<int>(plan_.program.output_dtypes.size());
-  begin(llvm::SmallVector<llvm::Type*>(at(inputs + outputs + 1), b_.getPtrTy()));
+  llvm::SmallVector<llvm::Type*> parameters(at(inputs + outputs + 1), b_.getPtrTy());
+  parameters.push_back(b_.getInt64Ty());
+  begin(parameters);
   for (llvm::Argument& argument : function_->args()) argument.removeAttr(llvm::Attribute::NoAlias);
   const auto argument = [&](int i) { return function_->getArg(static_cast<unsigned>(i)); };
   for (int i = 0; i < inputs; ++i) memory_.place_input(i, argument(i));
   for (int k = 0; k < outputs; ++k) memory_.place_output(k, argument(inputs + k));
-  memory_.lane_count = b_.count(1), memory_.slots = argument(inputs + outputs);
+  memory_.slots = argument(inputs + outputs), memory_.lane_count = argument(inputs + outputs + 1);
   compute_once(true);
   function_->setLinkage(llvm::Function::InternalLinkage);
   function_->addFnAttr(llvm::Attribute::AlwaysInline);

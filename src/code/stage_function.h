@@ -27,8 +27,9 @@ class StageFunction {
 
   /// What is computed once, an element a value. Requires: width and registers are 1.
   void write_once();
-  /// The same, as a function that stands in the place of its call: void (inputs…, outputs…, slots). Gives whether an
-  /// argument of sin or cos may be large: then the first slot tells whether one was, and the outputs are unspecified.
+  /// The same, as a function that stands in the place of its call: void (inputs…, outputs…, slots, lanes). Gives
+  /// whether an argument of sin or cos may be large: then the first slot tells whether one was, and the outputs are
+  /// unspecified.
   bool write_in_place(int inputs);
   /// All lanes, in a loop over registers.
   void write_lanes();

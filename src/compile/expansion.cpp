@@ -988,6 +988,21 @@ void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run
   }
 }
 
+/// Whether all results are the same in all lanes. They may follow from how many there are.
+bool is_of_one_lane(const LaneProgram& program) {
+  const auto serves_all = [](const Place& p) { return p.stride == 0 && p.per_lane_count == 0; };
+  std::vector<Node> results;
+  for (const Output& y : program.outputs) {
+    if (!serves_all(y.place)) return false;
+    results.push_back(y.node);
+  }
+  return std::ranges::none_of(program.graph.order(results), [&](Node n) {
+    const ScalarStep& s = program.graph[n];
+    const bool is_of_lanes = s.kind == StepKind::input && !serves_all(program.inputs[s.payload].place);
+    return is_of_lanes || s.kind == StepKind::total || s.kind == StepKind::lane;
+  });
+}
+
 LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options) {
   const LaneSizes more(whole, 3, options), fewer(whole, 2, options);
   LaneProgram to;
@@ -1000,6 +1015,7 @@ LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const Ex
     add_output(to, tensor++, v, first, second);
   }
   require(to);
+  to.has_lanes = to.has_lanes && !is_of_one_lane(to);
   return to;
 }
 

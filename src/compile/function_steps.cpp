@@ -383,7 +383,7 @@ class Planner {
       step.own_code = static_cast<std::int32_t>(whole_.planned.careful.size());
       whole_.planned.careful.emplace_back(*call.kernel);
     }
-    step.lanes = step.plan->program.has_lanes ? call.lanes : 1;
+    step.lanes = call.lanes;
     step.positions = call.positions;
     const auto of_position = [&](Variable v, bool has_outer) {
       return has_outer ? bytes_of(type(v)) / type(v).shape[0].raw() : 0;

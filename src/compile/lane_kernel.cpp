@@ -336,8 +336,8 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
   }
   const Code* const code = this->code();
   if (!code) return false;
-  if (!plan_.program.has_lanes) lanes = 1;
-  else if (lanes < lanes_together() && !plan_.refill) return !has_turns() && run_few(*code, inputs, outputs, lanes);
+  if (plan_.program.has_lanes && lanes < lanes_together() && !plan_.refill)
+    return !has_turns() && run_few(*code, inputs, outputs, lanes);
   std::atomic<bool> all_hold = true;
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     bool holds = true;
