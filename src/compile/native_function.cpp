@@ -411,23 +411,30 @@ namespace {
 
 /// The program with nests, or with other kernels for these sizes: what reads and writes less. None where that is
 /// `planned`. Nests that hardly read and write more than arguments and results leave nothing to look for. What stands
-/// beside nests has no kernels: a loop there would run equation by equation.
+/// beside nests of `whole` has no kernels: a loop there would run equation by equation. Where small values make nests
+/// call kernels often, nests of `planned` leave those to its kernels.
 std::optional<Program> with_fewer_bytes_at(const std::shared_ptr<const CallSizes>& sizes, const Program& whole,
                                            const Program& planned, bool has_turns) {
   constexpr double much = 2 << 20, saves = 0.7, hardly_more = 1.2;
   constexpr double bytes_of_call = 2600;  // that are read or written while a nest calls a kernel: 65 ns on a Zen 4
   const auto bytes = [&](const Program& program) { return bytes_moved(program.in_call(sizes)); };
   const double before = bytes(planned);
-  std::optional<Program> nests;
-  if (before >= much && !has_turns) nests = with_nests_at(sizes, whole, before / bytes_of_call);
-  if (nests && bytes(*nests) > saves * before) nests.reset();
+  const auto calls = [&](const WithNests& nests) { return bytes_of_call * nests.calls; };
+  const auto all = [&](const WithNests& nests) { return bytes(nests.program) + calls(nests); };
+  std::optional<WithNests> nests;
+  for (const Program* const program : {&whole, &planned}) {
+    if (before < much || has_turns || (nests && calls(*nests) < bytes(nests->program))) break;
+    std::optional<WithNests> found = with_nests_at(sizes, *program, before / bytes_of_call);
+    const bool is_it = found && bytes(found->program) <= saves * before && (!nests || all(*found) < all(*nests));
+    if (is_it) nests = std::move(found);
+  }
   const Program at_sizes = whole.in_call(sizes);
   double at_least = 0;
   for (const auto& variables : {at_sizes.body().inputs, at_sizes.body().outputs})
     for (const Variable v : variables) at_least += static_cast<double>(bytes_of(type_of_variable(at_sizes, v)));
-  if (nests && bytes(*nests) < hardly_more * at_least) return nests;
+  if (nests && bytes(nests->program) < hardly_more * at_least) return nests->program;
   std::optional<Program> lanes = with_kernels_at(sizes, whole, planned);
-  return nests && (!lanes || bytes(*nests) < saves * bytes(*lanes)) ? std::move(nests) : std::move(lanes);
+  return nests && (!lanes || bytes(nests->program) < saves * bytes(*lanes)) ? nests->program : lanes;
 }
 
 /// The same of the program whose sums of products are computed factor by factor, where there are such sums.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t most_regions = 130, most_reads = 100;
 constexpr std::int64_t few_positions = 512;  // which one index after the other serves
+constexpr std::int64_t fewest_lanes = 8;
 
 /// Thrown: along this range a register's elements do not lie as code reads them.
 struct NoLanes {};
@@ -248,12 +249,20 @@ std::vector<int> ranges_for_lanes(const Ranges& ranges) {
   std::vector<int> all;
   if (ranges.positions() < few_positions) return {-1};
   for (std::size_t k = 0; k < ranges.count(); ++k)
-    if (ranges.size(k) >= 8) all.push_back(static_cast<int>(k));
+    if (ranges.size(k) >= fewest_lanes) all.push_back(static_cast<int>(k));
   std::ranges::stable_sort(all, std::greater<>(), [&](int k) {
     const std::int64_t size = ranges.size(static_cast<std::size_t>(k));
     return static_cast<std::size_t>(k) + 1 == ranges.count() && size >= 64 ? INT64_MAX : size;
   });
   return all;
+}
+
+/// Where lanes can lie along no range, they may for one position of a short innermost range.
+[[noreturn]] void cut_short_range(const Ranges& ranges) {
+  for (std::size_t k = ranges.count(); k-- > 0;)
+    if (ranges.size(k) >= fewest_lanes) break;
+    else if (ranges.size(k) > 1) throw CutAt{k, ranges.begin[k] + 1};
+  throw TooLong();
 }
 
 }  // namespace
@@ -307,7 +316,7 @@ Nest nest_of(const ProgramBody& body, const SaidBy& said, const NestResults& res
           is_made = true;
           break;
         } catch (const NoLanes&) {}
-      if (!is_made) throw TooLong();
+      if (!is_made) cut_short_range(ranges);
     } catch (const CutAt& cut) {
       Ranges front = ranges, back = ranges;
       front.end[cut.range] = back.begin[cut.range] = cut.position;

@@ -267,8 +267,8 @@ double calls_of_kernels(const std::vector<std::shared_ptr<const Nest>>& nests) {
 
 }  // namespace
 
-std::optional<Program> with_nests_at(const std::shared_ptr<const CallSizes>& sizes, const Program& program,
-                                     double most_calls) {
+std::optional<WithNests> with_nests_at(const std::shared_ptr<const CallSizes>& sizes, const Program& program,
+                                       double most_calls) {
   constexpr int most_tries_by_one = 8, most_tries = 32, most_cuts = 32;
   if (is_listed("RICCI_COMPILE_WITHOUT", "nests")) return std::nullopt;
   const Program at_sizes = resolved(program.in_call(sizes));
@@ -286,8 +286,9 @@ std::optional<Program> with_nests_at(const std::shared_ptr<const CallSizes>& siz
       auto with_nests = std::make_unique<ProgramBody>(program.body());
       with_nests->equations = nests.equations(program.body().equations, made);
       const auto stored = to_be_stored(body, made, in_memory, tries < most_tries_by_one ? 1 : SIZE_MAX);
-      if (stored.empty() && (made.empty() || calls_of_kernels(made) > most_calls)) return std::nullopt;
-      if (stored.empty()) return Program(Shared<const ProgramBody>(with_nests.release()));
+      const double calls = calls_of_kernels(made);
+      if (stored.empty() && (made.empty() || calls > most_calls)) return std::nullopt;
+      if (stored.empty()) return WithNests{Program(Shared<const ProgramBody>(with_nests.release())), calls};
       for (const Variable v : stored) in_memory[at(v)] = true;
     } catch (const CannotSay& cannot) {
       said[cannot.equation] = sums[cannot.equation] = false;

@@ -281,6 +281,48 @@ TEST_F(Nests, RandomFunctionsAndTheirGradientsGiveWhatTheirEquationsGive) {
   EXPECT_GE(nests, 12U);
 }
 
+/// Of vectors along the last axis: those that follow, cyclically.
+Tensor next_ones(const Tensor& x) { return rc::cat({x.slice(-1, 1, 3), x.slice(-1, 0, 1)}, -1); }
+
+TEST_F(Nests, AShortInnermostRangeHasLanesAlongAnother) {
+  const auto crossed = [](const Tensor& x) {
+    const Tensor y = rc::roll(x, 1, 0) - rc::roll(x, 1, 1) * x;
+    return rc::cat({next_ones(x) * next_ones(next_ones(y)) - next_ones(next_ones(x)) * next_ones(y), 0.5 * y}, 2);
+  };
+  const std::string plan = plan_that_gives_the_same(crossed, rc::rand({300, 200, 3}));
+  EXPECT_EQ(count(plan, "nest["), 1U) << plan;
+  EXPECT_EQ(count(plan, "cat["), 0U) << plan;
+}
+
+/// Of a chain of joints, by its frames: small matrices, one behind the other, then all pairs of joints.
+Tensor inertia_of_chain(const Tensor& angles) {
+  const std::int64_t n = angles.size(0);
+  const Tensor zero = rc::zeros({}, rc::float64), one = rc::ones({}, rc::float64);
+  Tensor turn = rc::eye(3, rc::float64), place = rc::zeros({3}, rc::float64);
+  std::vector<Tensor> axes, places;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Tensor c = cos(angles[i]), s = sin(angles[i]);
+    turn = matmul(turn, rc::stack({c, -s, zero, s, c, zero, zero, zero, one}).reshape({3, 3}).roll({1}, {i % 2}));
+    place = place + turn.select(1, 0);
+    axes.push_back(turn.select(1, 2)), places.push_back(place);
+  }
+  const Tensor from = rc::stack(places), arms = from.unsqueeze(1) - from.unsqueeze(0);
+  const Tensor along = rc::stack(axes).unsqueeze(0).expand({n, n, 3});
+  const Tensor moved = next_ones(along) * next_ones(next_ones(arms)) - next_ones(next_ones(along)) * next_ones(arms);
+  const Tensor both = rc::cat({moved, 0.3 * along}, 2).permute({1, 0, 2}).reshape({n, -1});
+  return matmul(both, both.t());
+}
+
+TEST_F(Nests, ManySmallValuesBesideThemHaveKernels) {
+  const auto f = rc::jacfwd(inertia_of_chain);
+  const Tensor angles = rc::rand({27}, rc::float64);
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 2; ++i) expect_close(fast(angles), f(angles), 1e-12);
+  const std::string plan = text_of(fast.plan(angles));
+  EXPECT_GE(count(plan, "nest["), 1U);
+  EXPECT_GE(count(plan, "lanes["), 1U);
+}
+
 TEST_F(Nests, ALoopBesideThemKeepsItsKernel) {
   const auto f = [](const Tensor& x) {
     const auto step = [](Tensor, Tensor s) { return sin(s) * 0.5; };
