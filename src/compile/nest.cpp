@@ -167,15 +167,29 @@ class RegionMaker {
   }
 
   Input input(Nest& nest, const ElementRead& read) {
-    const auto known = std::ranges::find(nest.inputs, read.from);
-    const auto tensor = static_cast<int>(known - nest.inputs.begin());
-    if (known == nest.inputs.end()) nest.inputs.push_back(read.from);
-    Moving moving{tensor, 0, {}};
-    Place place = placed(type(read.from).shape, read.at, Place::input_row, moving);
+    Moving moving{read.is_on_diagonal ? diagonal(nest, read) : number_of(nest, read.from), 0, {}};
+    const Shape& shape = read.is_on_diagonal ? Shape::filled(1, 2) : type(read.from).shape;
+    Place place = placed(shape, read.at, Place::input_row, moving);
     const auto same = std::ranges::find(region_.in, moving);
     place.tensor = static_cast<int>(same - region_.in.begin());
     if (same == region_.in.end()) region_.in.push_back(std::move(moving));
     return {type(read.from).dtype, place};
+  }
+
+  static int number_of(Nest& nest, Variable v) {
+    const auto known = std::ranges::find(nest.inputs, v);
+    const auto number = static_cast<int>(known - nest.inputs.begin());
+    if (known == nest.inputs.end()) nest.inputs.push_back(v);
+    return number;
+  }
+  int diagonal(Nest& nest, const ElementRead& read) const {
+    const DType dtype = type(read.from).dtype;
+    std::int64_t most = std::abs(read.at[0].offset);
+    for (std::size_t k = 0; k < region_.ranges.count(); ++k)
+      most += std::abs(read.at[0].by_range[k]) * region_.ranges.end[k];
+    nest.reach = std::max(nest.reach, most);
+    nest.diagonals[dtype];
+    return -1 - static_cast<int>(dtype);
   }
 
   /// So many elements of a row are read together, at most, by code that does not know how long the row is. They are
@@ -213,7 +227,8 @@ class RegionMaker {
         if (static_cast<int>(k) == region_.lanes) {
           if (along != 0) place.stride = are_rows ? row : strides[axis];
         } else if (along != 0 && ranges.size(k) > 1) {
-          if (axis >= axis_of_lanes) throw NoLanes();
+          const bool is_along_lanes = axis == axis_of_lanes && strides[axis] == 1;
+          if (axis >= axis_of_lanes && !is_along_lanes) throw NoLanes();
           moving.by_range[k] += along * strides[axis];
         }
       }
@@ -263,6 +278,16 @@ std::vector<int> ranges_for_lanes(const Ranges& ranges) {
     if (ranges.size(k) >= fewest_lanes) break;
     else if (ranges.size(k) > 1) throw CutAt{k, ranges.begin[k] + 1};
   throw TooLong();
+}
+
+void fill_diagonals(Nest& nest) {
+  for (auto& [dtype, row] : nest.diagonals) {
+    ScalarGraph graph;
+    const std::uint64_t one = graph[graph.number(dtype, 1.0L)].payload;
+    const std::int64_t size = static_cast<std::int64_t>(element_size(dtype));
+    row.resize(at((2 * nest.reach + 1) * size / 8 + 1));
+    std::memcpy(advance(row.data(), dtype, nest.reach), &one, at(size));
+  }
 }
 
 }  // namespace
@@ -324,6 +349,7 @@ Nest nest_of(const ProgramBody& body, const SaidBy& said, const NestResults& res
     }
     if (nest.regions.size() + open.size() > most_regions) throw TooLong();
   }
+  fill_diagonals(nest);
   return nest;
 }
 
@@ -420,8 +446,13 @@ bool Nest::run(const Region& region, std::int64_t position, std::span<const Stri
   const std::int64_t calls = region.calls() / (region.lanes == 0 ? 1 : region.ranges.size(0));
   SmallVector<std::int64_t, 32> in_steps, out_steps;
   SmallVector<Strided, 32> from, to;
+  const auto operand = [&](const Moving& m) -> Strided {
+    if (m.tensor >= 0) return in[at(m.tensor)];
+    const auto& [dtype, row] = *diagonals.find(static_cast<DType>(-1 - m.tensor));
+    return {advance(const_cast<std::uint64_t*>(row.data()), dtype, reach), dtype, 0, nullptr, nullptr};
+  };
   for (const Moving& m : region.in) {
-    from.push_back(in[at(m.tensor)]);
+    from.push_back(operand(m));
     in_steps.push_back(step(m) * bytes(from.back().dtype));
   }
   if (!region.rows.empty()) {
@@ -442,7 +473,7 @@ bool Nest::run(const Region& region, std::int64_t position, std::span<const Stri
       return place;
     };
     for (std::size_t k = 0; k < region.in.size(); ++k)
-      from[k].data = advance(in[at(region.in[k].tensor)].data, from[k].dtype, moved(region.in[k]));
+      from[k].data = advance(operand(region.in[k]).data, from[k].dtype, moved(region.in[k]));
     for (std::size_t k = 0; k < to.size(); ++k) {
       const Moving& m = region.out[k];
       const std::int64_t place = is_total(m) ? (position * calls + call) * region.totals_of_call() : moved(m);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,7 +20,7 @@ namespace ricci::compiled {
 /// Where a kernel begins to read or write one tensor at the first position of all ranges, and how far it moves from one
 /// position of each range to the next: in elements.
 struct Moving {
-  int tensor;
+  int tensor;  ///< below 0: `Nest::diagonals`
   std::int64_t begin = 0;
   std::vector<std::int64_t> by_range;
   std::int64_t row = 0;  ///< where lanes are rows: from one to the next
@@ -57,6 +58,9 @@ struct Nest {
   std::vector<SumOfRuns> sums;   ///< the others
   std::vector<Region> regions;   ///< each index stands in one of them
   std::vector<Variable> inputs;  ///< of the body that it was made of
+  /// By type, as tensor -1 - type of `Moving`: a one in the middle of `reach` zeros on each side, from where it counts.
+  std::map<DType, std::vector<std::uint64_t>> diagonals = {};
+  std::int64_t reach = 0;
   std::vector<int> most_times;   ///< by equation: at how many indices it is computed for one of the nest's
 
   std::size_t steps() const;

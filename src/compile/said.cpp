@@ -193,16 +193,23 @@ Node SaidInRegion::number(std::size_t equation) {
   return graph_.number(one.dtype, bits, bits == 0 && gives_structural_zeros(e.op()));
 }
 
-/// Where one range decides, it is cut around the diagonal.
+/// Where one range decides, it is cut around the diagonal. Where several do, a row is read, at how far the element is
+/// behind the diagonal.
 Node SaidInRegion::on_diagonal(std::size_t equation, const Index& at) {
   const Equation& e = body_.equations[equation];
   Affine behind = at[1];  // so far behind the diagonal
   behind.offset -= at[0].offset + structure_as<Made>(e.op())->diagonal(e.parameters.get()).raw();
   behind.by_range.resize(ranges_.count(), 0);
   for (std::size_t k = 0; k < at[0].by_range.size(); ++k) behind.by_range[k] -= at[0].by_range[k];
-  if (std::ranges::any_of(behind.by_range, [](std::int64_t along) { return along < 0; })) {
+  const auto decides = [](std::int64_t along) { return along != 0; };
+  const auto innermost = std::find_if(behind.by_range.rbegin(), behind.by_range.rend(), decides);
+  if (innermost != behind.by_range.rend() && *innermost < 0) {
     behind.offset = -behind.offset;
     for (std::int64_t& along : behind.by_range) along = -along;
+  }
+  if (std::ranges::count_if(behind.by_range, decides) > 1) {
+    reads_.push_back({e.outputs[0], {std::move(behind)}, true});
+    return graph_.input(reads_.size() - 1, type(e.outputs[0]).dtype);
   }
   const bool is_on_it = inside(equation, behind, 0, 0) == Inside::yes;
   return graph_.number(type(e.outputs[0]).dtype, is_on_it ? 1.0L : 0.0L, !is_on_it);

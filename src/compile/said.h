@@ -58,6 +58,7 @@ using SaidBy = std::vector<std::ptrdiff_t>;
 struct ElementRead {
   Variable from;
   Index at;
+  bool is_on_diagonal = false;  ///< 1 where the only coordinate is 0, else 0: of a matrix with one diagonal
 };
 
 /// Some positions of ranges. Requires: all sizes of the body are numbers.

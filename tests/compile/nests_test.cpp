@@ -136,6 +136,32 @@ TEST_F(Nests, TheDiagonalOfAJacobianNeedsNoJacobian) {
   }
 }
 
+TEST_F(Nests, AWholeJacobianReadsNoSeeds) {
+  const auto fourth_power = [](const Tensor& x) { return square(square(x)); };
+  const auto neighbours = [](const Tensor& x) { return x.slice(0, 1, {}) * square(x.slice(0, {}, -1)); };
+  const auto sum = [&](const Tensor& x) { return square(neighbours(x) - 1).sum(); };
+  const auto reads_no_seeds = [](const auto& f, const Tensor& x) {
+    const std::string plan = plan_that_gives_the_same(f, x);
+    EXPECT_EQ(count(plan, "nest["), 1U) << plan;
+    EXPECT_EQ(count(plan, "seeds["), 0U) << plan;
+  };
+  for (const rc::DType dtype : {rc::float16, rc::float32, rc::float64})
+    for (const std::int64_t size : {1100, 1301}) {
+      const Tensor x = rc::rand({size}, dtype);
+      reads_no_seeds(rc::jacfwd(fourth_power), x);
+      reads_no_seeds(rc::jacrev(fourth_power), x);
+      reads_no_seeds(rc::jacfwd(neighbours), x);
+      reads_no_seeds(rc::hessian(sum), x);
+    }
+  Tensor x = rc::rand({1100});
+  x.select(0, 7).fill_(std::numeric_limits<double>::infinity());
+  const auto with_numbers = [&](const Tensor& at) {
+    const Tensor y = rc::jacrev(fourth_power)(at);
+    return where(isnan(y), 7.0, y);
+  };
+  reads_no_seeds(with_numbers, x);
+}
+
 TEST_F(Nests, AnElementaryFunctionThatNeighboursReadIsStoredOnce) {
   const auto f = [](const Tensor& x) { return difference(exp(sin(x)), 0) + difference(exp(sin(x)), 0); };
   const std::string plan = plan_that_gives_the_same(f, rc::rand({500, 600}));
