@@ -24,6 +24,16 @@ bool throws_at_no_values(const Equation& e) {
          (rules.kind == Kind::explicit_ && e.inputs.empty());
 }
 
+bool is_small(const Type& type) {
+  constexpr std::int64_t most_elements = 64;
+  std::int64_t elements = 1;
+  for (const Size size : type.shape) {
+    if (size.is_symbol()) return false;
+    elements *= size.raw();
+  }
+  return elements <= most_elements;
+}
+
 /// What of a program's body is the same each time.
 struct Invariants {
   std::vector<bool> known;                // by variable, those whose value is
@@ -35,15 +45,27 @@ struct Invariants {
     const auto mark = [](std::vector<bool>& flags, const auto& variables) {
       for (const Variable v : variables) flags[static_cast<std::size_t>(v)] = true;
     };
-    std::vector<bool> of_run(body.types.size()), of_outside(body.types.size()), cheap(body.types.size());
+    std::vector<bool> of_run(body.types.size()), of_outside(body.types.size()), cheap(body.types.size()),
+        of_seeds(body.types.size());
     mark(known, std::span(body.inputs).subspan(first_input));
     for (const Constant& c : body.constants) known[static_cast<std::size_t>(c.variable)] = true;
     for (const Equation& e : body.equations) {
       if (!throws_at_no_values(e) || !std::ranges::all_of(e.inputs, is_known)) continue;
       mark(known, e.outputs);
-      // Each run had better compute equal elements, and a number, which has no dtype of its own as an operand.
+      // Each run had better compute equal elements, and a number, which has no dtype of its own as an operand. Each run
+      // had better make what derivatives begin with, and what follows from that and numbers: rules see the zeros there.
+      const Type& type = body.types[static_cast<std::size_t>(e.outputs[0])];
+      const auto is_seed = [&](Variable v) { return of_seeds[static_cast<std::size_t>(v)]; };
+      const auto is_made_inside = [&](Variable v) {
+        const bool is_number = std::ranges::count(body.constants, v, &Constant::variable) > 0;
+        return is_number || cheap[static_cast<std::size_t>(v)];
+      };
+      const auto made = structure_as<Made>(e.op());
+      const bool follows = (e.rules->kind == Kind::elementwise || e.rules->is_view()) &&
+                           std::ranges::any_of(e.inputs, is_seed) && std::ranges::all_of(e.inputs, is_made_inside);
+      if (is_small(type) && (follows || (made && made->diagonal))) mark(of_seeds, e.outputs);
       const bool shows_cheap = e.rules->is_view() && cheap[static_cast<std::size_t>(e.inputs[0])];
-      if (fills(e.op()) || shows_cheap || body.types[static_cast<std::size_t>(e.outputs[0])].weak)
+      if (fills(e.op()) || shows_cheap || type.weak || of_seeds[static_cast<std::size_t>(e.outputs[0])])
         mark(cheap, e.outputs);
     }
     mark(of_run, body.outputs);

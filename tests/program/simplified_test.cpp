@@ -344,6 +344,33 @@ TEST(Simplified, MovesWhatIsTheSameAtEachStepOutOfLoops) {
             "}\n");
 }
 
+/// What derivatives begin with is made at each step, with what follows from that and numbers, so that rules see its
+/// zeros.
+TEST(Simplified, LeavesSeedsInLoops) {
+  EXPECT_EQ(simplified("program(a: f32[2,2], b: f32[2,2]) {\n"
+                       "  c: f32[2,2] = scan[step=program(a: f32[2,2], b: f32[2,2]) {\n"
+                       "      c: f32[2,2] = seeds[row=0, column=0, rows=2, columns=2, dtype=f32]\n"
+                       "      d: f32[2,2] = mul c 3.0\n"
+                       "      e: f32[2,2] = sin b\n"
+                       "      f: f32[2,2] = matmul[form=0] a d\n"
+                       "      g: f32[2,2] = add f e\n"
+                       "      return g\n"
+                       "    }, carried=1, scanned=0, streams=0, reverse=false, length=9] carry(a) step(b)\n"
+                       "  return c\n"
+                       "}\n"),
+            "program(a: f32[2,2], b: f32[2,2]) {\n"
+            "  c: f32[2,2] = sin b\n"
+            "  d: f32[2,2] = scan[step=program(a: f32[2,2], b: f32[2,2]) {\n"
+            "      c: f32[2,2] = seeds[row=0, column=0, rows=2, columns=2, dtype=f32]\n"
+            "      d: f32[2,2] = mul c 3.0\n"
+            "      e: f32[2,2] = matmul[form=0] a d\n"
+            "      f: f32[2,2] = add e b\n"
+            "      return f\n"
+            "    }, carried=1, scanned=0, streams=0, reverse=false, length=9] carry(a) step(c)\n"
+            "  return d\n"
+            "}\n");
+}
+
 TEST(Simplified, MovesOutOfConditionsPassesAndNestedLoops) {
   const Tensor x = rc::linspace(0.5, 1.5, 3);
   const auto expect_moved = [&](const auto& f) {
