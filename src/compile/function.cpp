@@ -328,7 +328,8 @@ struct CallRun::State {
   }
   Program program() const { return recording->program.in_call(sizes); }
   Tensors run(const tree::Walk& arguments, const tree::Walk& result) const {
-    const NumberedBranches numbered(recording->program.body());
+    const ProgramRun numbered(recording->program.body());
+    const With<&ThreadContext::program_run> innermost(&numbered);
     const Tensors all = operands(*recording, arguments);
     const std::span<const Tensor> inputs{all.data(), all.size()};
     const bool is_checked = function->options.check;
@@ -525,10 +526,12 @@ void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (s.recording->defined[i]) *result.leaves[i] = *next++;
   for (const auto& [leaf, as] : s.recording->written) {
-    const RunsEquation runs(as.origin, sizes_of_run(s.sizes.get()));
-    Type target = as.target;
-    for (Size& size : target.shape) size = runs.size_of(size);
-    assign_whole(*arguments.leaves[leaf], *next++, as.name.c_str(), target);
+    const RunningEquation write{.origin = as.origin.get(), .sizes = sizes_of_run(s.sizes.get())};
+    in_equation(write, [&] {
+      Type target = as.target;
+      for (Size& size : target.shape) size = write.size_of(size);
+      assign_whole(*arguments.leaves[leaf], *next++, as.name.c_str(), target);
+    });
   }
 }
 

@@ -108,8 +108,7 @@ struct Group {
   }
   [[noreturn]] void raise_limit(std::int64_t limit) const {
     const Equation& loop = part.body().equations[0];
-    const RunsEquation runs(loop.origin);
-    runs::raise_at_limit(run_as<Turns>(loop)->name, limit);
+    runs::raise_at_limit(run_as<Turns>(loop)->name, limit, loop.origin);
   }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
   /// are open.

@@ -179,8 +179,7 @@ class NativeFunction {
     // To go through so many turns once more, equation by equation, takes long.
     if (answer >= first_limit) {
       const std::size_t loop = at(answer - first_limit);
-      const RunsEquation runs(planned_.limited[loop].origin);
-      runs::raise_at_limit(planned_.limited[loop].name, planned_.plan.limits[loop]);
+      runs::raise_at_limit(planned_.limited[loop].name, planned_.plan.limits[loop], planned_.limited[loop].origin);
     }
     if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
     for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));
@@ -361,7 +360,9 @@ std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, con
 bool NativeFunctions::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs,
                           Tensors& results) {
   const std::shared_ptr<const Plan> plan = plan_of(sizes);
-  const RunsEquation at_sizes(nullptr, sizes_of_run(sizes.get()));  // in which the plan's are numbers
+  const RunningEquation at_sizes{.origin = nullptr,
+                                 .sizes = sizes_of_run(sizes.get())};  // the plan's are numbers there
+  const With<&ThreadContext::equation> runs(&at_sizes);
   if (plan->function) results = plan->function->results_of(inputs);
   else if (plan->program) results = run_program(*plan->program, inputs);
   return plan->function || plan->program;

@@ -60,9 +60,10 @@ Tensors OneOperation::run(const std::shared_ptr<const CallSizes>& sizes, std::sp
   Tensors operands;
   for (std::size_t k = 0; k < inputs_.size(); ++k)
     operands.push_back(inputs_[k] < 0 ? numbers_[k] : inputs[static_cast<std::size_t>(inputs_[k])]);
-  const RunsEquation runs(e.origin, sizes_of_run(sizes.get()));
-  const OwnedParameters parameters = parameters_in_call(e, sizes);
-  return apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+  return in_equation({.origin = e.origin.get(), .sizes = sizes_of_run(sizes.get())}, [&] {
+    const OwnedParameters parameters = parameters_in_call(e, sizes);
+    return apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+  });
 }
 
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {

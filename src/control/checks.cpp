@@ -175,4 +175,11 @@ void raise_at_limit(const char* name, std::int64_t most) {
                     " steps; the condition may never become false: mend it, or raise .max_steps");
 }
 
+void raise_at_limit(const char* name, std::int64_t most, const OriginRef& loop) {
+  const RunningEquation equation{.origin = loop.get()};
+  const With<&ThreadContext::equation> innermost(&equation);
+  const Called as(loop ? loop->called : nullptr);
+  raise_at_limit(name, most);
+}
+
 }  // namespace ricci::runs

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "primitive/origin.h"
 #include "ricci/tree.h"
 #include "ricci/tree/any.h"
 #include "ricci/type.h"
@@ -65,5 +66,7 @@ void require_same_state(const char* name, const tree::Walk& before, const tree::
 /// Throws ValueError where this many steps are all that a loop may take.
 void require_below_limit(const char* name, std::int64_t steps, std::int64_t most);
 [[noreturn]] void raise_at_limit(const char* name, std::int64_t most);
+/// The same of a loop that a program holds.
+[[noreturn]] void raise_at_limit(const char* name, std::int64_t most, const OriginRef& loop);
 
 }  // namespace ricci::runs

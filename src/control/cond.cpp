@@ -59,9 +59,9 @@ AnyTree record_branches(const char* name, const Tensor& question, std::span<cons
   const TypingOfBranch deeper(depth_of_branches());
   AnyTree first, result;
   std::vector<Closure> recorded;
-  OwnStreams own;
+  StreamScope own{StreamScope::Branch()};
   for (const Choice& branch : branches) {
-    own.restart();
+    own.streams()->set_positions({});
     recorded.push_back(function::write_down(name, branch.f, operands, result));
     if (!first) first = result;
     require_same_tree(name, call::walk(first), call::walk(result));

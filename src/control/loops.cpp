@@ -155,12 +155,15 @@ LoopState counted_step(const AnyFunction& body, LoopState s) {
 }  // namespace
 
 AnyTree run_loop(const Loop& loop, LoopState state) {
-  const auto recorded = [&](const OwnStreams& own) { return record_loop(loop, state, {own.streams()}); };
-  if (function::is_recorded(loop.name, call::walk(state))) return recorded(OwnStreams()).users;
+  const auto recorded = [&](StreamScope& own) { return record_loop(loop, state, {own.streams()}); };
+  if (function::is_recorded(loop.name, call::walk(state))) {
+    StreamScope own{StreamScope::Branch()};
+    return recorded(own).users;
+  }
   const bool holds_tensors = state.index.defined() || !call::walk(state.users).leaves.empty();
   if (loop.options.checkpoint != Checkpoints::every_step && holds_tensors) {
     if (loop.is_written_down) return loop_of_segments(loop, state).users;
-    const OwnStreams own(may_part(call::walk(state)));
+    StreamScope own{StreamScope::Branch{.apart = may_part(call::walk(state))}};
     return function::with_captures([&] { return loop_of_segments(loop, state); }, [&] { return recorded(own); }).users;
   }
   Parting parting(loop.name);

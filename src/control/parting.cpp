@@ -83,8 +83,7 @@ struct Parting::State {
   std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
   const DrawsFrom draws_from;
   const std::uint64_t first_step;
-  std::optional<OwnStreams> draws;
-  std::optional<StreamBranch> step;
+  std::optional<StreamScope> draws, step;
 
   void draw_apart(bool parts);
   static StreamScope* streams() { return streams_of(this_thread.innermost); }
@@ -115,7 +114,7 @@ Parting::~Parting() { state_->close_scopes(); }
 void Parting::State::draw_apart(bool parts) {
   if (draws_from != DrawsFrom::own || (draws && !(parts && draws->may_go_apart()))) return;
   step.reset();
-  draws.emplace(parts);
+  draws.emplace(StreamScope::Branch{.apart = parts});
 }
 
 void Parting::State::open_scope(BatchInterpreter& batch) {

@@ -151,8 +151,8 @@ AnyPair run_scan(const char* name, const AnyFunction& step, AnyTree carry, const
     function::own_cells(name, tree::walk_of(copies));
     return step.both(copies);
   };
-  const OwnStreams own;
-  std::optional<StreamBranch> step_draws;
+  const StreamScope own{StreamScope::Branch()};
+  std::optional<StreamScope> step_draws;
   if (slices.count() == 0) {
     begin_step(step_draws, 0);
     AnyTree y = run_step(0).second;
@@ -201,7 +201,7 @@ std::pair<LoopState, AnyTree> record_scan(const char* name, const ScanStep& step
     return step(std::move(c), std::move(x)).first;
   });
   std::optional<std::pair<LoopState, AnyTree>> result;
-  const OwnStreams own;
+  StreamScope own{StreamScope::Branch()};
   const function::Steps draws{own.streams()};
   const std::tuple<LoopState, AnyTree> arguments(carry, slice);
   const Closure closure = function::write_down(name, step, arguments, result, function::Runs::many, &draws);

@@ -3,7 +3,7 @@
 // then recorded as a program, which takes the captured tensors as inputs. Not for users.
 #pragma once
 
-#include "interpreters/streams.h"
+#include "interpreters/replay.h"
 #include "primitive/custom.h"
 #include "ricci/error.h"
 
@@ -15,7 +15,8 @@ namespace ricci::function {
 /// `run()`, or `write_down()` where a function captures what it may not, also if it has caught what that threw.
 template <class Run, class WriteDown>
 auto with_captures(const Run& run, const WriteDown& write_down) {
-  OwnStreams draws{OwnStreams::Repeatable()};
+  StreamScope draws{StreamScope::Repeatable()};
+  const std::vector<std::size_t> counts = counts_of_draws();
   bool captures = false;
   try {
     const With<&ThreadContext::captures> noted(&captures);
@@ -24,7 +25,8 @@ auto with_captures(const Run& run, const WriteDown& write_down) {
   } catch (...) {
     if (!captures) throw;
   }
-  draws.repeat();
+  draws.restart();
+  set_counts_of_draws(counts);
   try {
     return write_down();
   } catch (const TransformError& error) { raise_in_what_captures(error); }

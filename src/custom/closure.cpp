@@ -36,7 +36,7 @@ Closure closed(Recorder& recorder, const Steps* steps) {
 
 Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams, const Steps* steps) {
   if (!streams.empty() && !steps) {
-    OwnStreams own;
+    StreamScope own{StreamScope::Branch()};
     const Steps of_own{own.streams()};
     return closed(whole, streams, &of_own);
   }

@@ -115,14 +115,14 @@ AroundDraws around_draws(Interpreter* interpreter) {
   for (Interpreter* i = interpreter; i; i = i->parent) {
     if (i->kind == ValueKind::batched) {
       const auto& vmap = static_cast<const BatchInterpreter&>(*i);
-      if (has_part_in_draws(vmap)) return {vmap.examples.streams, nullptr};
+      if (has_part_in_draws(vmap)) return {.streams = vmap.examples.streams};
     }
     if (!i->sees_everything()) continue;
     auto* const recording = static_cast<RecordInterpreter*>(i);  // only recordings see factories
-    if (StreamScope* const streams = recording->streams_of_step()) return {streams, nullptr};
-    if (!recording->is_part()) return {nullptr, recording};
+    if (StreamScope* const streams = recording->streams_of_step()) return {.streams = streams};
+    if (!recording->is_part()) return {.recording = recording};
   }
-  return {nullptr, nullptr};
+  return {};
 }
 
 StreamScope* streams_of(Interpreter* interpreter) { return around_draws(interpreter).innermost(); }
@@ -262,7 +262,7 @@ Vmaps vmaps_of_kernel(const Shape& leading) {
     const ExampleNumbers numbers = vmaps[0]->numbers();
     sizes.insert(0, static_cast<std::int64_t>(numbers.starts.size()) * numbers.each.host());
   }
-  if (const RunsEquation* const run = this_thread.runs_equation; run && run->origin)
+  if (const RunningEquation* const run = this_thread.equation; run && run->origin)
     for (const ExamplesOfCall& examples : run->origin->examples) {
       vmaps.push_back(nullptr);
       sizes.push_back(run->size_of(examples.size));

@@ -49,8 +49,8 @@ struct BeginStreams {
 
   Types type(const Types&) const { return {place_type}; }
   Tensors call(std::span<const Tensor>) const {
-    const OwnStreams own = OwnStreams::of_program(as_unsigned(number));
-    return {own.start(*generator.generator)};
+    StreamScope own(StreamScope::Branch{.number_in_program = as_unsigned(number)});
+    return {place_of(start_of_draws(*generator.generator, own.streams()))};
   }
 };
 

@@ -297,7 +297,10 @@ StreamPosition RecordInterpreter::next_position(Generator& generator) {
 }
 
 StreamPosition RecordInterpreter::from_around(Generator& generator, StreamScope& streams, bool starts) {
-  if (streams_) return starts ? streams_->start(generator) : streams_->next(generator);
+  if (streams_) {
+    StreamScope& innermost = *AroundDraws{.streams = &*streams_}.innermost();
+    return starts ? innermost.start(generator) : innermost.next(generator);
+  }
   if (!knows(generator) || !is_part()) return next_position(generator);
   const AtLevel outside(parent);
   return in_here(starts ? start_of_draws(generator, &streams) : next_draw(generator, &streams));

@@ -23,10 +23,6 @@ struct Recorded final : Value {
   void destroy() noexcept override;
 };
 
-/// The state of the last generator that was made. The default one is made first, so that it is older than any
-/// recording.
-std::uint64_t youngest_generator();
-
 /// What a recording writes down. tangents: only what happens to tangents. program: everything, with draws at places
 /// taken from the generators. part: the same inside another recording, with draws from that one. step: what runs many
 /// times, with draws from streams that are derived from the number of the step.
@@ -72,8 +68,9 @@ class RecordInterpreter final : public Interpreter {
   /// Where a conditional or loop, the one with this number, begins to draw that is in no streams. Requires: it knows
   /// the generator.
   Tensor begin_streams(Generator& generator, std::uint64_t number);
-  /// Of conditionals and loops that are in no streams.
-  BranchCounter branches() { return {&body->branches, &running_}; }
+  /// Of conditionals and loops that are in no streams: the innermost one that runs, and how many there were.
+  StreamScope*& innermost_streams() { return innermost_streams_; }
+  std::uint64_t* branches() { return &body->branches; }
   /// The value of an operation without operands, which is written here.
   Tensor add_equation(Op op);
   /// Whether it was there before, neither made nor seeded by the recorded function.
@@ -161,7 +158,7 @@ class RecordInterpreter final : public Interpreter {
   std::optional<StreamScope> streams_;  // of a step
   std::vector<StepStream> step_streams_;
   std::vector<Draw> draws_;
-  NumberedBranches* running_ = nullptr;
+  StreamScope* innermost_streams_ = nullptr;
   struct NotedVmaps {
     SmallVector<Level, 2> levels;
     int row = -1;

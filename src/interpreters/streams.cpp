@@ -24,98 +24,174 @@ constexpr std::uint64_t first_branch = std::uint64_t{1} << 62;
 
 }  // namespace
 
-StreamScope::StreamScope(StreamScope* outer, bool passes_on, Level began, RecordInterpreter* step,
-                         std::optional<std::uint64_t> takes_positions, const Special& special)
-    : began_(began),
-      step_(step),
-      takes_positions_(takes_positions.has_value()),
-      around_(outer),
-      passes_on_(passes_on),
-      special_(special),
-      number_(takes_positions.value_or(0)),
-      root_(outer && !special.source && !takes_positions && outer->serve_runs(passes_on) ? outer->root_ : *this),
-      youngest_(youngest_generator()),
+StreamScope::StreamScope(const Kind& kind)
+    : kind_(kind),
+      root_(!kind.around || kind.is_derived || kind.takes_positions || kind.source ||
+                    !kind.around->serve_runs(kind.passes_on)
+                ? *this
+                : kind.around->root_),
+      base_(kind.is_derived  ? kind.around->base_
+            : &root_ == this ? *this
+                             : root_.base_),
+      apart_(kind.is_derived && (kind.apart || kind.around->root_.apart_)),
       open_(nullptr),
       resumed_(root_.open_),
+      replaced_(kind.replaces ? *kind.replaces : nullptr),
+      number_(kind.number),
       start_(positions()) {
+  if (kind.is_derived)
+    for (const Stream& stream : kind.around->root_.streams_) streams_.push_back(inside(stream));
   root_.open_ = this;
+  if (kind.replaces) *kind.replaces = this;
 }
 StreamScope::StreamScope(StreamScope* outer, Randomness mode)
-    : StreamScope(outer, mode != Randomness::different, current_level(), nullptr, {},
-                  {.source = source_of_run(outer, mode != Randomness::different)}) {}
-StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(nullptr, false, step.level, &step, {}, {}) {}
-StreamScope::StreamScope(StreamScope* outer, Level began, std::uint64_t number)
-    : StreamScope(outer, false, began, nullptr, number, {}) {}
-StreamScope::StreamScope(StreamScope& alone, DrawSource& source)
-    : StreamScope(&alone, false, current_level(), nullptr, {}, {.source = &source, .begins_as_around = true}) {}
+    : StreamScope(Kind{.around = outer,
+                       .passes_on = mode != Randomness::different,
+                       .began = current_level(),
+                       .source = source_of_run(outer, mode != Randomness::different)}) {}
+StreamScope::StreamScope(RecordInterpreter& step) : StreamScope(Kind{.began = step.level, .step = &step}) {}
 StreamScope::StreamScope(StreamScope* outer, OfEndedRun run)
-    : StreamScope(outer, true, current_level(), nullptr, {}, {.is_shared = run.different}) {}
-/// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
+    : StreamScope(Kind{.around = outer, .passes_on = true, .began = current_level(), .is_shared = run.different}) {}
+StreamScope::StreamScope(Branch branch, const AroundDraws& around) : StreamScope(kind_of(branch, around)) {
+  if (kind_.computes_twice)
+    twice_.reset(new StreamScope(Kind{.around = this,
+                                      .began = current_level(),
+                                      .source = kind_.computes_twice,
+                                      .begins_as_around = true,
+                                      .replaces = &around.innermost()}));
+}
+StreamScope::StreamScope(Step step, const AroundDraws& around) : StreamScope(kind_of(step, around)) {}
+StreamScope::StreamScope(Repeatable, const AroundDraws& around)
+    : StreamScope(Kind{.around = around.innermost(),
+                       .passes_on = true,
+                       .began = current_level(),
+                       .source = source_of_run(around.innermost(), true),
+                       .replaces = &around.innermost()}) {}
+
+StreamScope::Kind StreamScope::kind_of(const Branch& branch, const AroundDraws& around) {
+  StreamScope* const streams = around.innermost();
+  DrawSource* const source = source_of_twice(streams);
+  const bool is_repeated = draws_are_repeated(streams);
+  const auto number = [&](std::uint64_t* counts) {
+    if (!counts) return std::uint64_t{0};
+    const ProgramRun* const program = ProgramRun::innermost(counts);
+    if (branch.number_in_program)
+      return program ? program->number_of(*branch.number_in_program) : *branch.number_in_program;
+    std::uint64_t& next = ProgramRun::next_of(*counts);
+    return is_repeated ? next : next++;
+  };
+  if (!streams || (!branch.apart && streams->draws_of_function()))
+    return {.around = streams,
+            .began = streams            ? streams->began()
+                     : around.recording ? around.recording->level
+                                        : 0,
+            .takes_positions = true,
+            .number = number(around.branches()),
+            .replaces = &around.innermost(),
+            .computes_twice = source};
+  // The rule of a loop records its step inside the streams of a vmap: draws come from those of the step then.
+  RecordInterpreter* const recording = innermost_recording();
+  const bool is_in_step = recording && recording->level > streams->began() && recording->streams_of_step();
+  StreamScope*& innermost = is_in_step ? AroundDraws{recording->streams_of_step()}.innermost() : around.innermost();
+  const Kind& kind = innermost->root_.kind_;
+  return {.around = innermost,
+          .passes_on = kind.passes_on,
+          .began = kind.began,
+          .is_derived = true,
+          .apart = branch.apart,
+          .number = first_branch + number(innermost->branches()),
+          .is_shared = kind.is_shared,
+          .replaces = &innermost,
+          .computes_twice = source};
+}
+
+/// A generator that one step makes is none of the loop's in the next one either.
+StreamScope::Kind StreamScope::kind_of(const Step& step, const AroundDraws& around) {
+  StreamScope*& innermost = around.innermost();
+  const Kind& kind = innermost->root_.kind_;
+  return {.around = innermost,
+          .passes_on = kind.passes_on,
+          .began = kind.began,
+          .is_derived = true,
+          .number = step.number,
+          .is_shared = kind.is_shared,
+          .youngest = kind.youngest,
+          .replaces = &innermost};
+}
+
+/// Allocates nothing: streams that `furthest_` does not know yet are at their furthest. A generator that was set back
+/// inside has one stream more, or the state of the last one.
 StreamScope::~StreamScope() {
+  twice_.reset();
+  if (kind_.replaces) *kind_.replaces = replaced_;
   std::vector<Stream>& streams = root_.streams_;
   for (std::size_t i = 0; i < std::min(furthest_.draws.size(), streams.size()); ++i)
     streams[i].position = std::max(streams[i].position, furthest_.draws[i]);
-  root_.branches_ = std::max(root_.branches_, furthest_.branches);
+  std::uint64_t& branches = ProgramRun::next_of(root_.branches_);
+  branches = std::max(branches, furthest_.branches);
   root_.open_ = resumed_;
-  if (&root_ == this && around_)
-    for (const Stream& stream : streams) around_->root_.note_seeded(stream);
+  if (kind_.is_derived) forget_those_made_inside();
+  else if (&root_ == this && kind_.around)
+    for (const Stream& stream : streams) kind_.around->root_.note_seeded(stream);
 }
 
-StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
-  if (Stream* const known = known_stream_of(generator)) return *known;
-  const bool made_inside = root_.was_made_inside(generator);
+StreamScope::Stream& StreamScope::own_stream_of(Generator& generator, bool apart) {
+  if (Stream* const known = known_stream_of(generator, apart)) return *known;
+  return streams_.emplace_back(new_stream_of(generator, apart));
+}
+
+StreamScope::Stream StreamScope::new_stream_of(Generator& generator, bool apart) {
+  const bool made_inside = was_made_inside(generator);
+  if (kind_.is_derived && !made_inside) return inside(kind_.around->root_.own_stream_of(generator, apart));
   Stream stream{.generator = &generator,
                 .identity = generator.identity(),
                 .first_identity = generator.identity(),
-                .apart = !made_inside && root_.draws_apart(),
+                .apart = apart,
                 .seed = 0,
                 .position = 0,
                 .place = {},
                 .taken = {}};
-  RecordInterpreter* const recording = root_.takes_positions_ && !root_.around_ ? innermost_recording() : nullptr;
+  RecordInterpreter* const recording = kind_.takes_positions && !kind_.around ? innermost_recording() : nullptr;
   if (recording && !made_inside && recording->knows(generator)) {
-    stream.place = recording->begin_streams(generator, root_.number_);
-  } else if (root_.special_.begins_as_around && !made_inside) {
-    const StreamPosition start = start_inside(*root_.special_.source, generator, *root_.around_);
+    stream.place = recording->begin_streams(generator, kind_.number);
+  } else if (kind_.begins_as_around && !made_inside) {
+    const StreamPosition start = start_inside(*kind_.source, generator, *kind_.around);
     stream.seed = start.seed;
     if (start.place.defined()) stream.place = place_of(start);
-  } else if (stream.apart) {
-    StreamPosition from = start_of_streams(*root_.around_, generator);
-    from.position += first_branch + root_.number_;
+  } else if (apart) {
+    StreamPosition from = start_of_streams(*kind_.around, generator);
+    from.position += first_branch + kind_.number;
     begin_at(stream, from);
   } else {
-    const StreamPosition from = root_.next_around(generator);
-    if (root_.passes_on_ || made_inside) note(stream, from);
+    const StreamPosition from = base_.next_around(generator);
+    if (kind_.passes_on || made_inside) note(stream, from);
     begin_at(stream, from);
   }
-  // All that may throw comes first, so that the lists keep in step.
-  std::vector<Stream> stages{std::move(stream)};
-  for (StreamBranch* branch : root_.inside_of_) stages.push_back(branch->inside(stages.back()));
-  for (StreamBranch* branch : root_.inside_of_) branch->around_.reserve(branch->around_.size() + 1);
-  root_.streams_.reserve(root_.streams_.size() + 1);
-  auto stage = stages.begin();
-  for (StreamBranch* branch : root_.inside_of_) branch->around_.push_back(std::move(*stage++));
-  return root_.streams_.emplace_back(std::move(*stage));
+  return stream;
 }
 
-StreamScope::Stream* StreamScope::known_stream_of(const Generator& generator) const {
-  const bool apart = !root_.was_made_inside(generator) && root_.draws_apart();
-  for (Stream& stream : root_.streams_)
-    if (stream.identity == generator.identity() && stream.apart == apart) return &stream;
+StreamScope::Stream* StreamScope::known_stream_of(const Generator& generator, bool apart) const {
+  for (const Stream& stream : streams_)
+    if (stream.identity == generator.identity() && stream.apart == apart) return const_cast<Stream*>(&stream);
   return nullptr;
 }
 
-bool StreamScope::draws_apart() const {
-  return takes_positions_ && around_ && std::ranges::any_of(inside_of_, &StreamBranch::apart_);
+bool StreamScope::draws_apart(const Generator& generator) const {
+  return apart_ && base_.kind_.takes_positions && base_.kind_.around && !base_.was_made_inside(generator);
 }
 
-bool StreamScope::was_made_inside(const Generator& generator) const { return generator.identity() > youngest_; }
+bool StreamScope::was_made_inside(const Generator& generator) const { return generator.identity() > kind_.youngest; }
+
+bool StreamScope::is_open() const {
+  return root_.open_ == this && (!root_.kind_.is_derived || root_.kind_.around->is_open());
+}
 
 StreamPosition StreamScope::next_around(Generator& generator) const {
-  if (was_made_inside(generator)) return next_position(generator);
-  if (step_) return {.seed = 0, .position = 0, .place = step_->start_of_steps(generator)};
-  if (special_.source) return next_inside(*special_.source, generator, around_);
-  return around_ ? next_draw_of(*around_, generator) : next_position(generator);
+  if (base_.was_made_inside(generator)) return next_position(generator);
+  const Kind& kind = base_.kind_;
+  if (kind.step) return {.seed = 0, .position = 0, .place = kind.step->start_of_steps(generator)};
+  if (kind.source) return next_inside(*kind.source, generator, kind.around);
+  return kind.around ? next_draw_of(*kind.around, generator) : next_position(generator);
 }
 
 /// In a program, the place is derived where it is known: a part of the program takes it from there.
@@ -139,7 +215,7 @@ void StreamScope::note(Stream& stream, const StreamPosition& at) {
 }
 
 StreamPosition StreamScope::next_passed_on(Stream& stream, Generator& generator) const {
-  if (stream.position == stream.count) note(stream, root_.next_around(generator));
+  if (stream.position == stream.count) note(stream, next_around(generator));
   const std::uint64_t number = stream.position++;
   const auto behind = std::upper_bound(stream.taken.begin(), stream.taken.end(), number,
                                        [](std::uint64_t n, const Taken& taken) { return n < taken.number; });
@@ -148,7 +224,7 @@ StreamPosition StreamScope::next_passed_on(Stream& stream, Generator& generator)
 }
 
 StreamPosition StreamScope::next(Generator& generator) {
-  if (root_.open_ != this) return root_.next_around(generator);
+  if (!is_open()) return next_around(generator);
   Stream& stream = stream_of(generator);
   if (stream.passes_on()) return next_passed_on(stream, generator);
   return {stream.seed, stream.position++, stream.place};
@@ -160,14 +236,14 @@ StreamPosition StreamScope::start(Generator& generator) {
 }
 
 std::uint64_t StreamScope::draws_from(const Generator& generator) const {
-  const Stream* const stream = known_stream_of(generator);
+  const Stream* const stream = root_.known_stream_of(generator, root_.draws_apart(generator));
   return stream ? stream->position : 0;
 }
 
 void StreamScope::move_on(Generator& generator, std::uint64_t draws) {
   if (draws == draws_from(generator)) return;
   Stream& stream = stream_of(generator);
-  while (stream.passes_on() && stream.count < draws) note(stream, root_.next_around(generator));
+  while (stream.passes_on() && stream.count < draws) note(stream, next_around(generator));
   stream.position = draws;
 }
 
@@ -178,7 +254,7 @@ void StreamScope::note_seeded(const Stream& inside) {
     if (known != streams_.end() && known->identity < inside.identity)
       known->left_as = std::max(known->left_as, inside.identity);
   }
-  if (around_) around_->root_.note_seeded(inside);
+  if (kind_.around) kind_.around->root_.note_seeded(inside);
 }
 
 void StreamScope::restart() {
@@ -194,21 +270,20 @@ void StreamScope::restart() {
       continue;
     }
     first->identity = streams[i].identity;
-    streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
+    root_.forget(i);
     furthest_.draws.erase(furthest_.draws.begin() + static_cast<std::ptrdiff_t>(i));
-    for (StreamBranch* branch : root_.inside_of_)
-      branch->around_.erase(branch->around_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   for (Stream& stream : streams) {
     const std::uint64_t left_as = std::exchange(stream.left_as, 0);
     const auto has_it = [&](const Stream& s) { return s.identity == left_as && s.apart == stream.apart; };
     if (left_as > stream.identity && std::ranges::none_of(streams, has_it)) stream.identity = left_as;
   }
+  root_.keep_identities();
   set_positions(start_);
 }
 
 StreamScope::Positions StreamScope::positions() const {
-  Positions all{.draws = {}, .branches = root_.branches_};
+  Positions all{.draws = {}, .branches = ProgramRun::next_of(root_.branches_)};
   for (const Stream& stream : root_.streams_) all.draws.push_back(stream.position);
   return all;
 }
@@ -216,7 +291,7 @@ StreamScope::Positions StreamScope::positions() const {
 void StreamScope::set_positions(const Positions& positions) {
   for (std::size_t i = 0; i < root_.streams_.size(); ++i)
     root_.streams_[i].position = i < positions.draws.size() ? positions.draws[i] : 0;
-  root_.branches_ = positions.branches;
+  ProgramRun::next_of(root_.branches_) = positions.branches;
 }
 
 StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions& b) {
@@ -227,153 +302,91 @@ StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions
   return most;
 }
 
-StreamBranch::StreamBranch(StreamScope& root, std::uint64_t position, std::uint64_t branches_after,
-                           std::uint64_t youngest, bool apart)
-    : root_(root),
-      position_(position),
-      branches_after_(branches_after),
-      youngest_(youngest),
-      apart_(apart),
-      around_(root.streams_) {
-  std::vector<StreamScope::Stream> streams;
-  for (const StreamScope::Stream& stream : around_) streams.push_back(inside(stream));
-  root_.inside_of_.push_back(this);
-  root_.streams_ = std::move(streams);
-  root_.branches_ = 0;
-}
-StreamBranch::StreamBranch(StreamScope& scope) : StreamBranch(scope, scope.root_.branches_++, false) {}
-StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t number, bool apart)
-    : StreamBranch(scope.root_, first_branch + number, scope.root_.branches_, youngest_generator(), apart) {}
-/// A generator that one step makes is none of the loop's in the next one either.
-StreamBranch::StreamBranch(StreamScope& scope, std::uint64_t step)
-    : StreamBranch(scope.root_, step, scope.root_.branches_,
-                   scope.root_.inside_of_.empty() ? scope.root_.youngest_ : scope.root_.inside_of_.back()->youngest_,
-                   false) {}
-
-/// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
-StreamBranch::~StreamBranch() {
+void StreamScope::move_to(std::uint64_t step) {
   forget_those_made_inside();
-  root_.inside_of_.pop_back();
-  keep_identities();
-  root_.streams_.swap(around_);
-  root_.branches_ = branches_after_;
+  number_ = step;
+  branches_ = 0;
+  for (Stream& stream : streams_) {
+    const std::vector<Stream>& around = kind_.around->root_.streams_;
+    stream = inside(*std::ranges::find_if(around, [&](const Stream& s) { return s.stands_for(stream); }));
+  }
 }
 
-/// Requires: nothing has begun inside the step before that still runs.
-void StreamBranch::move_to(std::uint64_t step) {
-  forget_those_made_inside();
-  position_ = step;
-  root_.branches_ = 0;
-  keep_identities();
-  for (std::size_t i = 0; i < around_.size(); ++i) root_.streams_[i] = inside(around_[i]);
-}
-
-StreamScope::Stream StreamBranch::inside(StreamScope::Stream stream) const {
-  if (stream.first_identity > youngest_) return stream;
-  StreamScope::begin_at(stream, {stream.seed, position_, stream.place});
+StreamScope::Stream StreamScope::inside(Stream stream) const {
+  if (stream.first_identity > kind_.youngest) return stream;
+  begin_at(stream, {stream.seed, number_, stream.place});
   stream.taken.clear();
   return stream;
 }
 
-void StreamBranch::keep_identities() {
-  for (std::size_t i = 0; i < around_.size(); ++i) {
-    around_[i].identity = root_.streams_[i].identity;
-    around_[i].left_as = root_.streams_[i].left_as;
-  }
+void StreamScope::keep_identities() {
+  each_around([&](StreamScope& around) {
+    for (const Stream& stream : streams_)
+      for (Stream& known : around.streams_)
+        if (known.stands_for(stream)) {
+          known.identity = stream.identity;
+          known.left_as = stream.left_as;
+        }
+  });
 }
 
-void StreamBranch::forget_those_made_inside() {
-  for (std::size_t i = root_.streams_.size(); i-- > 0;) {
-    if (root_.streams_[i].first_identity <= youngest_) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    const StreamScope::Stream forgotten = std::move(root_.streams_[i]);
-    root_.streams_.erase(root_.streams_.begin() + at);
-    root_.note_seeded(forgotten);
-    for (StreamBranch* branch : root_.inside_of_) branch->around_.erase(branch->around_.begin() + at);
-  }
+StreamScope::Stream StreamScope::forget(std::size_t number) {
+  Stream forgotten = std::move(streams_[number]);
+  streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(number));
+  each_around([&](StreamScope& around) {
+    std::erase_if(around.streams_, [&](const Stream& s) { return s.stands_for(forgotten); });
+  });
+  return forgotten;
 }
 
-OwnStreams::OwnStreams(bool apart) : OwnStreams(around_draws(), apart, {}) {}
-
-OwnStreams::OwnStreams(Repeatable) : around_(around_draws()), outer_(this_thread.own_streams) {
-  streams_ = &scope_.emplace(around_.innermost(), Randomness::same);
-  innermost_.emplace(this);
-  counts_ = counts_of_draws();
+void StreamScope::forget_those_made_inside() {
+  for (std::size_t i = streams_.size(); i-- > 0;)
+    if (streams_[i].first_identity > kind_.youngest) note_seeded(forget(i));
 }
 
-void OwnStreams::repeat() {
-  scope_->restart();
-  set_counts_of_draws(counts_);
+bool StreamScope::may_go_apart() const {
+  if (!kind_.is_derived) return kind_.takes_positions;
+  return !kind_.apart && base_.kind_.takes_positions && base_.kind_.around;
 }
 
-OwnStreams::OwnStreams(const AroundDraws& around, bool apart, std::optional<std::uint64_t> number_in_program)
-    : around_(around), outer_(this_thread.own_streams) {
-  StreamScope* streams = around.innermost();
-  const bool is_repeated = draws_are_repeated(streams);
-  DrawSource* const source = source_of_twice(streams);
-  const auto number = [&](const BranchCounter& branches) {
-    if (!branches.count) return std::uint64_t{0};
-    if (!number_in_program) return is_repeated ? *branches.count : (*branches.count)++;
-    return *branches.program ? (*branches.program)->here(*number_in_program) : *number_in_program;
-  };
-  if (streams && (apart || !streams->draws_of_function())) {
-    // The rule of a loop records its step inside the streams of a vmap: draws come from those of the step then.
-    RecordInterpreter* const recording = innermost_recording();
-    if (recording && recording->level > streams->began() && recording->streams_of_step())
-      streams = recording->streams_of_step();
-    branch_.emplace(*streams, number(streams->branches()), apart);
-    streams_ = streams;
-  } else {
-    const Level outside = around.recording ? around.recording->level : 0;
-    streams_ = &scope_.emplace(streams, streams ? streams->began() : outside, number(around.branches()));
-  }
-  if (source) streams_ = &twice_.emplace(*streams_, *source);
-  if (!branch_ || source) innermost_.emplace(this);
+StreamScope*& AroundDraws::innermost() const {
+  return streams ? streams->innermost_ : recording ? recording->innermost_streams() : this_thread.streams;
 }
 
-StreamScope* AroundDraws::innermost() const {
-  StreamScope* const own = OwnStreams::inside(*this);
-  return own ? own : streams;
+std::uint64_t* AroundDraws::branches() const {
+  if (StreamScope* const inside = innermost()) return inside->branches();
+  return recording ? recording->branches() : nullptr;
 }
 
-BranchCounter AroundDraws::branches() const {
-  if (StreamScope* const streams = innermost()) return streams->branches();
-  return recording ? static_cast<RecordInterpreter*>(recording)->branches() : BranchCounter();
+ProgramRun::ProgramRun(const ProgramBody& of)
+    : counts(this_thread.innermost || this_thread.streams ? around_draws().branches() : nullptr) {
+  if (!counts) return;
+  behind = &next_of(*counts);
+  first = next = *behind;
+  *behind += of.branches;
 }
 
-NumberedBranches::NumberedBranches(const ProgramBody& of)
-    : counter_(this_thread.innermost || this_thread.own_streams ? around_draws().branches() : BranchCounter()),
-      before_(counter_.count ? *counter_.count : 0),
-      count_(of.branches),
-      around_(counter_.count ? std::exchange(*counter_.program, this) : nullptr) {}
-
-NumberedBranches::~NumberedBranches() {
-  if (!counter_.count) return;
-  *counter_.program = around_;
-  *counter_.count = before_ + count_;
+std::uint64_t ProgramRun::number_of(std::uint64_t branch) const {
+  *behind = std::max(*behind, first + branch + 1);
+  return first + branch;
 }
 
-std::uint64_t NumberedBranches::here(std::uint64_t branch) {
-  count_ = std::max(count_, branch + 1);
-  return before_ + branch;
+const ProgramRun* ProgramRun::innermost(const std::uint64_t* counts) {
+  const ProgramRun* run = this_thread.program_run;
+  while (run && run->counts != counts) run = run->outer;
+  return run;
 }
 
-bool OwnStreams::may_go_apart() const {
-  return scope_ || (branch_ && !branch_->apart_ && branch_->root_.takes_positions_ && branch_->root_.around_);
+std::uint64_t& ProgramRun::next_of(std::uint64_t& counts) {
+  const ProgramRun* const program = innermost(&counts);
+  return program ? program->next : counts;
 }
 
-void begin_step(std::optional<StreamBranch>& step, std::uint64_t number) {
+void begin_step(std::optional<StreamScope>& step, std::uint64_t number) {
   if (step) return step->move_to(number);
-  StreamScope* const streams = streams_of(this_thread.innermost);
-  if (streams && !draws_are_repeated(streams)) step.emplace(*streams, number);
-}
-
-Tensor OwnStreams::start(Generator& generator) const { return place_of(start_of_draws(generator, streams_)); }
-
-StreamScope* OwnStreams::inside(const AroundDraws& around) {
-  for (OwnStreams* own = this_thread.own_streams; own; own = own->outer_)
-    if (own->around_ == around) return own->streams_;
-  return nullptr;
+  const AroundDraws around = around_draws();
+  if (const StreamScope* const streams = around.innermost(); streams && !draws_are_repeated(streams))
+    step.emplace(StreamScope::Step{number}, around);
 }
 
 }  // namespace ricci

@@ -1,7 +1,6 @@
 // An operation's way: from tensors to values, to the interpreter that handles it, and back into a new cell.
 // Names no operation.
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 #include "kernels/elementwise.h"
@@ -14,7 +13,6 @@
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
-#include "tensor/outlived_thread_local.h"
 #include "tensor/profile.h"
 #include "tensor/symbols.h"
 
@@ -39,22 +37,10 @@ Level thread_number() {
   return this_thread.number;
 }
 
-/// The last transforms that have ended on this thread, so that a stale value can say where it came from.
-struct Ended {
-  Level level = 0;
-  Entry entry;
-};
-using LastEnded = OutlivedThreadLocal<std::array<Ended, 64>>;
-
 /// The entry that errors name: the interpreter's own, or that of the transform which stands for it.
 Entry shown_entry(const Interpreter* interpreter) {
   while (interpreter && !interpreter->entry.name) interpreter = interpreter->parent;
   return interpreter ? interpreter->entry : Entry{};
-}
-
-Ended* ended_slot(Level level) {
-  auto* const ended = LastEnded::get();
-  return ended ? &(*ended)[(level >> thread_bits) % ended->size()] : nullptr;
 }
 
 Values read_all(Op op, const Tensor* const* inputs, std::size_t count) {
@@ -201,8 +187,7 @@ void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
   place = parent;
   if (has_ended()) return;
   --this_thread.running;
-  row_.clear();
-  if (Ended* slot = ended_slot(level)) *slot = {level, shown_entry(this)};
+  row_.end(shown_entry(this));
   ended_by_ = shown_entry(&with);
   ended_.store(true, std::memory_order_release);
 }
@@ -226,8 +211,7 @@ ValueRef Interpreter::capture(const Tensor&, const ValueRef& value) { return val
 
 std::string stale_description(Level level) {
   if (!of_this_thread(level)) return "belongs to a transform of another thread";
-  const Ended* slot = ended_slot(level);
-  return "left " + to_string(slot && slot->level == level ? slot->entry : Entry{});
+  return "left " + to_string(ended_here(level));
 }
 
 std::string transform_text(const Interpreter* interpreter) {

@@ -27,16 +27,17 @@ std::string to_string(const Entry& entry);  ///< `vmap over axis 0 of 64 (train.
 
 struct RunningTable;  // src/primitive/running.cpp
 
-/// While it stands, any thread can find out that a transform runs.
+/// While it stands, any thread can find out that a transform runs; for some time after, its own that it has ended.
 class RunningRow {
  public:
   RunningRow() = default;  ///< of none
   RunningRow(Level level, const Entry& entry);
   RunningRow(const RunningRow&) = delete;
-  void clear() noexcept;  ///< on the thread that made it
+  void end(const Entry& shown) noexcept;  ///< on the thread that made it; `shown`: what errors name from now on
 
  private:
   RunningTable* table_ = nullptr;
+  Level level_ = 0;
   unsigned number_ = 0;
 };
 

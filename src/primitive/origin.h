@@ -8,9 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "primitive/call_site.h"
+#include "primitive/called.h"
+#include "primitive/interpreter.h"
 #include "ricci/shape.h"
 #include "ricci/tensor.h"
 #include "tensor/thread_context.h"
@@ -54,17 +57,12 @@ struct SizesOfRun {
   std::span<const Size> inputs = {};
 };
 
-/// While it lives, an equation runs; or, without an origin, what was made of a program for these sizes.
-class RunsEquation {
- public:
-  explicit RunsEquation(const OriginRef& origin, const SizesOfRun& sizes = {}) : RunsEquation(origin.get(), sizes) {}
-  RunsEquation(const Origin* origin, const SizesOfRun& sizes);
-  RunsEquation(const RunsEquation&) = delete;
-
-  const Origin* const origin;
-  const SizesOfRun sizes;
-  const Level around;  // the level it runs at
-  const RunsEquation* const outer;
+/// An equation that runs; or, without an origin, what was made of a program for these sizes.
+struct RunningEquation {
+  const Origin* origin;
+  SizesOfRun sizes = {};
+  Level around = current_level();  // the level it runs at
+  const RunningEquation* outer = this_thread.equation;
 
   /// For each branch or step that runs for some of the examples: which rows take part (bool; rows are the last axis).
   /// Another row holds a copy of the first row that takes part. Tensors with more axes come first. Empty: all do.
@@ -72,11 +70,14 @@ class RunsEquation {
 
   /// A size of the origin in this run; a symbol where nobody knows.
   Size size_of(Size size) const;
-
- private:
-  const With<&ThreadContext::runs_equation> innermost_{this};
-  const With<&ThreadContext::called> called_;
 };
+/// f(), while the equation runs: errors name what the user called where it was recorded.
+template <class F>
+std::invoke_result_t<F> in_equation(const RunningEquation& equation, const F& f) {
+  const With<&ThreadContext::equation> innermost(&equation);
+  const Called as(equation.origin ? equation.origin->called : nullptr);
+  return f();
+}
 
 /// Called by an equation that fills the rows of examples that take no part: from now on, errors of the program that
 /// holds the equation name the example that a copied row comes from.

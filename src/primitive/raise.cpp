@@ -128,7 +128,7 @@ std::string to_string(const Frame& frame) {
 CallerPlace caller_place = nullptr;  // set once, when a binding is loaded
 
 std::string place_of_user() {
-  for (const RunsEquation* run = this_thread.runs_equation; run; run = run->outer)
+  for (const RunningEquation* run = this_thread.equation; run; run = run->outer)
     if (run->origin && run->origin->site.is_known()) return run->origin->site.place();
   if (caller_place) return caller_place();
   const std::lock_guard lock(one_walk());
@@ -183,7 +183,7 @@ void for_each_entry(Level outside, const Add& add) {
   add_passes_inside(outside);
 }
 
-std::string to_string(const RecordedTransform& transform, const RunsEquation& run) {
+std::string to_string(const RecordedTransform& transform, const RunningEquation& run) {
   std::string text = transform.name;
   if (transform.examples)
     if (const Size examples = run.size_of(*transform.examples); !examples.is_symbol())
@@ -193,7 +193,7 @@ std::string to_string(const RecordedTransform& transform, const RunsEquation& ru
 
 std::string nest() {
   std::string text;
-  for (const RunsEquation* run = this_thread.runs_equation; run; run = run->outer)
+  for (const RunningEquation* run = this_thread.equation; run; run = run->outer)
     if (run->origin && run->origin->nest)
       for (const RecordedTransform& transform : *run->origin->nest) text += ", inside " + to_string(transform, *run);
   for_each_entry(0, [&](const Entry& entry) {
@@ -272,15 +272,8 @@ namespace {
 
 void set_caller_place(CallerPlace place) { caller_place = place; }
 
-RunsEquation::RunsEquation(const Origin* from, const SizesOfRun& sizes_of_run)
-    : origin(from),
-      sizes(sizes_of_run),
-      around(current_level()),
-      outer(this_thread.runs_equation),
-      called_(this_thread.called || !from ? this_thread.called : from->called) {}
-
-Size RunsEquation::size_of(Size size) const {
-  for (const RunsEquation* run = this; run && size.is_symbol(); run = run->outer) {
+Size RunningEquation::size_of(Size size) const {
+  for (const RunningEquation* run = this; run && size.is_symbol(); run = run->outer) {
     const auto [table, inputs] = run->sizes;
     if (table && table->has(size)) return table->evaluate(size, inputs);
   }
@@ -288,8 +281,8 @@ Size RunsEquation::size_of(Size size) const {
 }
 
 void note_rows_that_take_part(const Tensor& takes_part) {
-  const RunsEquation* const equation = this_thread.runs_equation;
-  const RunsEquation* const around = equation ? equation->outer : nullptr;
+  const RunningEquation* const equation = this_thread.equation;
+  const RunningEquation* const around = equation ? equation->outer : nullptr;
   if (!around || value_of(takes_part)->kind != ValueKind::array) return;
   const int axes = takes_part.dim();
   const auto known = std::ranges::find_if(around->takes_part, [&](const Tensor& t) { return t.dim() <= axes; });
@@ -313,7 +306,7 @@ std::optional<Places> vmaps_of_axes(std::span<const Size> axes, std::span<const 
 }
 
 /// The vmaps that run, whose sizes are the first of the shape, then those of the equation's call.
-SmallVector<Size, 4> vmaps_of(const RunsEquation& run, std::span<const Size> running) {
+SmallVector<Size, 4> vmaps_of(const RunningEquation& run, std::span<const Size> running) {
   SmallVector<Size, 4> vmaps(running.begin(), running.end());
   if (run.origin)
     for (const ExamplesOfCall& examples : run.origin->examples) vmaps.push_back(run.size_of(examples.size));
@@ -337,7 +330,7 @@ std::int64_t row_behind(const Array& takes_part, const Places& at) {
 }  // namespace
 
 void replace_rows_by_examples(Shape& place, const Shape& shape, std::size_t running, std::size_t recorded) {
-  const RunsEquation* const equation = this_thread.runs_equation;
+  const RunningEquation* const equation = this_thread.equation;
   if (!equation) return;
   const std::span<const Size> axes(shape.data(), running + recorded);
   const SmallVector<Size, 4> vmaps = vmaps_of(*equation, axes.first(running));
@@ -356,7 +349,7 @@ void replace_rows_by_examples(Shape& place, const Shape& shape, std::size_t runn
     }
     place[axis] = row_behind(takes_part, at);
   };
-  for (const RunsEquation* run = equation; run; run = run->outer)
+  for (const RunningEquation* run = equation; run; run = run->outer)
     for (const Tensor& takes_part : run->takes_part) replace(static_cast<const Array&>(*value_of(takes_part)));
   for (std::size_t axis = running; axis < axes.size(); ++axis)
     if (const std::size_t vmap = (*of_axes)[axis]; vmap >= running)
@@ -399,7 +392,7 @@ namespace {
 /// run(run) for the equations that run inside a level, the innermost first.
 template <class F>
 void for_each_run(Level outside, const F& f) {
-  for (const RunsEquation* run = this_thread.runs_equation; run && run->around >= outside; run = run->outer)
+  for (const RunningEquation* run = this_thread.equation; run && run->around >= outside; run = run->outer)
     if (run->origin) f(*run);
 }
 
@@ -409,7 +402,7 @@ RecordedNest OriginsInside::nest() {
   std::vector<std::uint64_t> key;
   const auto address = [](const void* of) { return reinterpret_cast<std::uintptr_t>(of); };
   const auto add = [&](Size size) { key.push_back(static_cast<std::uint64_t>(size.raw())); };
-  for_each_run(outside_, [&](const RunsEquation& run) {
+  for_each_run(outside_, [&](const RunningEquation& run) {
     key.push_back(address(run.origin->nest.get()));
     std::ranges::for_each(run.sizes.inputs, add);
   });
@@ -420,7 +413,7 @@ RecordedNest OriginsInside::nest() {
   });
   if (key == key_) return nest_;
   std::vector<RecordedTransform> all;
-  for_each_run(outside_, [&](const RunsEquation& run) {
+  for_each_run(outside_, [&](const RunningEquation& run) {
     if (!run.origin->nest) return;
     for (RecordedTransform transform : *run.origin->nest) {
       if (transform.examples) transform.examples = run.size_of(*transform.examples);
@@ -440,8 +433,8 @@ RecordedNest OriginsInside::nest() {
 
 OriginRef OriginsInside::now(bool may_fail, const SmallVector<ExamplesOfCall, 2>& examples) {
   Origin origin{.called = this_thread.called, .nest = nest()};
-  const RunsEquation* innermost = nullptr;
-  for_each_run(outside_, [&](const RunsEquation& run) {
+  const RunningEquation* innermost = nullptr;
+  for_each_run(outside_, [&](const RunningEquation& run) {
     if (!innermost) innermost = &run;
     if (may_fail && !origin.site.is_known()) origin.site = run.origin->site;
   });

@@ -18,9 +18,12 @@ struct RunningTable {
     std::atomic<const char*> name = nullptr;
     std::atomic<const char*> file = "";
     std::atomic<unsigned> line = 0;
+    Level ended_level = 0;  // of the one before, and how errors name it; both for the table's thread alone
+    Entry ended = {};
   };
   std::array<Row, 64> rows;
   std::atomic<std::uint64_t> taken = 0;  // written by the table's thread alone
+  unsigned last = 0;                     // the row taken last: the others still say what has ended
   std::atomic<bool> in_use = true;
   RunningTable* more = nullptr;  // of the same thread, where the rows were not enough
   RunningTable* next = nullptr;  // of all tables
@@ -86,9 +89,11 @@ RunningTable::Row* find_row(Level level, bool among_own) {
 
 }  // namespace
 
-RunningRow::RunningRow(Level level, const Entry& entry) : table_(table_with_room()) {
+RunningRow::RunningRow(Level level, const Entry& entry) : table_(table_with_room()), level_(level) {
   const std::uint64_t taken = table_->taken.load(std::memory_order_relaxed);
-  number_ = static_cast<unsigned>(std::countr_one(taken));
+  const unsigned from = table_->last + 1;
+  number_ = (from + static_cast<unsigned>(std::countr_one(std::rotr(taken, static_cast<int>(from))))) % 64;
+  table_->last = number_;
   RunningTable::Row& row = table_->rows[number_];
   row.name.store(entry.name, std::memory_order_relaxed);
   row.file.store(entry.file, std::memory_order_relaxed);
@@ -97,12 +102,22 @@ RunningRow::RunningRow(Level level, const Entry& entry) : table_(table_with_room
   table_->taken.store(taken | std::uint64_t{1} << number_, std::memory_order_release);
 }
 
-void RunningRow::clear() noexcept {
+void RunningRow::end(const Entry& shown) noexcept {
   if (!table_) return;
-  table_->rows[number_].level.store(0, std::memory_order_relaxed);
+  RunningTable::Row& row = table_->rows[number_];
+  row.ended_level = level_;
+  row.ended = shown;
+  row.level.store(0, std::memory_order_relaxed);
   const std::uint64_t taken = table_->taken.load(std::memory_order_relaxed);
   table_->taken.store(taken & ~(std::uint64_t{1} << number_), std::memory_order_release);
   table_ = nullptr;
+}
+
+Entry ended_here(Level level) {
+  for (const RunningTable* table = this_thread.tables; table; table = table->more)
+    for (const RunningTable::Row& row : table->rows)
+      if (row.ended_level == level) return row.ended;
+  return {};
 }
 
 std::optional<Entry> find_on_another_thread(Level level) {

@@ -10,6 +10,9 @@ namespace ricci {
 
 /// A transform with this level that runs on another thread than this one; none: it has ended, or runs here.
 std::optional<Entry> find_on_another_thread(Level level);
+/// How errors name one of the last transforms that have ended on this thread, so that a stale value can say where it
+/// came from; empty: it is none of these.
+Entry ended_here(Level level);
 /// Whether the transform of this level has not ended yet, on whatever thread.
 bool is_running(Level level);
 /// From now on a transform that cannot leave its stack counts as ended.

@@ -182,7 +182,8 @@ template <class Step>
 Tensors run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
   allow_interruption();
   const ProgramBody& body = program.body();
-  const NumberedBranches numbered(body);
+  const ProgramRun numbered(body);
+  const With<&ThreadContext::program_run> innermost(&numbered);
   check_inputs(program, inputs);
   std::shared_ptr<const CallSizes> sizes = program.shared_call_sizes();
   if (body.symbols) {
@@ -199,11 +200,12 @@ Tensors run(const Program& program, std::span<const Tensor> inputs, const Step& 
     Tensors operands;
     for (Variable v : e.inputs) operands.push_back(variables.use(v));
     step(e, operands, [&] {
-      const RunsEquation runs(e.origin, for_errors);
-      const OwnedParameters parameters = parameters_in_call(e, sizes);
-      Tensors results = apply_last({e.rules, parameters.get()}, operands);
-      if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
-      for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
+      in_equation({.origin = e.origin.get(), .sizes = for_errors}, [&] {
+        const OwnedParameters parameters = parameters_in_call(e, sizes);
+        Tensors results = apply_last({e.rules, parameters.get()}, operands);
+        if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
+        for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
+      });
     });
   }
   Tensors outputs;

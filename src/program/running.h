@@ -26,29 +26,24 @@ struct AroundAllEquations
 /// While it lives, programs that are called on this thread run so.
 using WatchedPrograms = With<&ThreadContext::watches>;
 
-class NumberedBranches;
+/// A program that runs. Its conditionals and loops have the numbers that those of the function would have here, and
+/// what follows goes on behind them (interpreters/streams.cpp).
+///   const ProgramRun numbered(body);
+///   const With<&ThreadContext::program_run> innermost(&numbered);
+struct ProgramRun {
+  explicit ProgramRun(const ProgramBody& of);
+  /// The number here of the program's conditional or loop with this number.
+  std::uint64_t number_of(std::uint64_t branch) const;
+  /// The innermost one among whose numbers conditionals and loops are that are counted there; null: there is none.
+  static const ProgramRun* innermost(const std::uint64_t* counts);
+  /// The number of the next of them that the function itself begins, whether a program calls the function or none.
+  static std::uint64_t& next_of(std::uint64_t& counts);
 
-/// Counts the conditionals and loops of what draws from the same streams.
-struct BranchCounter {
-  std::uint64_t* count = nullptr;        // null: nobody counts
-  NumberedBranches** program = nullptr;  // the innermost one that runs there
-};
-
-/// While it lives, a program runs: its conditionals and loops have the numbers that those of the function would have
-/// here, and what follows goes on behind them (interpreters/streams.cpp).
-class NumberedBranches {
- public:
-  explicit NumberedBranches(const ProgramBody& of);
-  NumberedBranches(const NumberedBranches&) = delete;
-  ~NumberedBranches();
-  /// The number here of the program's branch with this number.
-  std::uint64_t here(std::uint64_t branch);
-
- private:
-  const BranchCounter counter_;
-  const std::uint64_t before_;
-  std::uint64_t count_;
-  NumberedBranches* const around_;
+  std::uint64_t* const counts;  // the conditionals and loops of what draws from the same streams; null: nobody counts
+  std::uint64_t* behind = nullptr;  // the number of what follows
+  std::uint64_t first = 0;          // the program's
+  mutable std::uint64_t next = 0;   // of those that are not the program's own, but of a function that it calls
+  const ProgramRun* const outer = this_thread.program_run;
 };
 
 }  // namespace ricci

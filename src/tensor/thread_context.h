@@ -19,14 +19,15 @@ namespace ricci {
 class DrawSource;
 class GivenAway;
 class Interpreter;
-class OwnStreams;
-class RunsEquation;
 class ScalarWriter;
+class StreamScope;
 class SymbolTable;
 struct AroundAllEquations;
 struct BackwardPass;
 struct Formula;
 struct PassedRecordings;
+struct ProgramRun;
+struct RunningEquation;
 struct RunningTable;
 struct SetAside;
 struct StandIns;
@@ -56,12 +57,13 @@ struct ThreadContext {
   bool* captures = nullptr;  // where it is noted that a tensor was met which a rule does not reach; null: nowhere
 
   // ── draws ──
-  DrawSource* draws = nullptr;        // the innermost source that draws ask first
-  OwnStreams* own_streams = nullptr;  // the innermost conditional or loop that takes positions of generators
+  DrawSource* draws = nullptr;     // the innermost source that draws ask first
+  StreamScope* streams = nullptr;  // the innermost conditional, loop or step outside of vmaps and recorded programs
 
   // ── writes and programs ──
   GivenAway* given_away = nullptr;              // the elements that operations may write into
   const AroundAllEquations* watches = nullptr;  // who watches the equations of programs that are called
+  const ProgramRun* program_run = nullptr;      // the innermost one
   int programs_around = 0;                      // how many programs enclose the one that is being parsed
   bool sets_plans_aside = false;                // whether programs run without their plans, to check a plan
   SymbolTable* symbols = nullptr;               // what symbolic sizes stand for; null: there are none
@@ -77,11 +79,11 @@ struct ThreadContext {
   static constexpr std::int64_t all_lines = std::numeric_limits<std::int64_t>::max();
 
   // ── what errors and profiles name, and what is looked for ──
-  const char* called = nullptr;                 // the operation that the user called
-  const char* profiled = nullptr;               // the innermost span of time that is noted
-  const BackwardPass* backward = nullptr;       // the innermost one
-  const RunsEquation* runs_equation = nullptr;  // the innermost one
-  int searches_for_nan = 0;                     // how many detect_anomaly live
+  const char* called = nullptr;               // the operation that the user called
+  const char* profiled = nullptr;             // the innermost span of time that is noted
+  const BackwardPass* backward = nullptr;     // the innermost one
+  const RunningEquation* equation = nullptr;  // the innermost one that runs
+  int searches_for_nan = 0;                   // how many detect_anomaly live
   int typing_depth = -1;  // of conditionals in a branch that is written down for its type; -1: none is
 
   // ── between processes ──

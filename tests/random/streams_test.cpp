@@ -283,15 +283,16 @@ TEST(StreamScopes, ABranchDrawsFromStreamsOfItsOwnAndLeavesThoseAroundItAsTheyWe
   rc::StreamScope scope(nullptr, Randomness::different);
   scope.next(g);
   const std::uint64_t around = scope.next(g).seed;
+  const rc::AroundDraws inside{.streams = &scope};
   const auto draws_of_a_branch = [&] {
-    const rc::StreamBranch branch(scope);
-    std::vector<std::uint64_t> seeds{scope.next(g).seed};
+    rc::StreamScope branch(rc::StreamScope::Branch(), inside);
+    std::vector<std::uint64_t> seeds{branch.next(g).seed};
     for (int i = 0; i < 2; ++i) {
-      const rc::StreamBranch inner(scope);
-      seeds.push_back(scope.next(h).seed);
-      seeds.push_back(scope.next(g).seed);
+      rc::StreamScope inner(rc::StreamScope::Branch(), inside);
+      seeds.push_back(inner.next(h).seed);
+      seeds.push_back(inner.next(g).seed);
     }
-    EXPECT_EQ(scope.next(g).position, 1U);
+    EXPECT_EQ(branch.next(g).position, 1U);
     return seeds;
   };
   const auto first = draws_of_a_branch(), second = draws_of_a_branch();
@@ -336,22 +337,22 @@ TEST(StreamScopes, AnInnerRestartRepeatsNoDrawOfTheOuterScope) {
 TEST(StreamScopes, OfALoopKeepNoStreamOfAGeneratorThatAStepMakes) {
   rc::Generator old(1);
   const auto streams_after = [&](int steps) {
-    rc::StreamScope scope(nullptr, rc::Level{0}, 0);
+    const rc::StreamScope loop{rc::StreamScope::Branch()};
     std::size_t most = 0;
-    rc::StreamBranch step(scope, std::uint64_t{0});
+    rc::StreamScope step{rc::StreamScope::Step{0}};
     for (int k = 0; k < steps; ++k) {
       step.move_to(static_cast<std::uint64_t>(k));
       std::vector<rc::Generator> made(2, rc::Generator(3));
-      scope.next(made[0]);
+      step.next(made[0]);
       {
-        rc::StreamScope map(&scope, Randomness::different);
+        rc::StreamScope map(&step, Randomness::different);
         map.next(made[1]);
         map.restart();
-        const rc::StreamBranch inner(map);
-        map.next(made[0]);
-        map.next(old);
+        rc::StreamScope inner(rc::StreamScope::Branch(), rc::AroundDraws{.streams = &map});
+        inner.next(made[0]);
+        inner.next(old);
       }
-      most = std::max(most, scope.positions().draws.size());
+      most = std::max(most, step.positions().draws.size());
     }
     return most;
   };
