@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "code/stage_function.h"
+#include "compile/shape.h"
 
 namespace ricci::compiled {
 
@@ -256,7 +257,12 @@ void StageFunction::write_turns() {
   begin_turn(t, firsts, ended);
   move_rows(t);
   find_companions(stage_.turn);
-  for (const Node n : stage_.turn) in_each_register([&] { compute(n); });
+  if (stage_.turn.size() < seen_ahead)
+    in_each_register([&] {
+      for (const Node n : stage_.turn) compute(n);
+    });
+  else
+    for (const Node n : stage_.turn) in_each_register([&] { compute(n); });
   if (llvm::Value* const any = any_large()) turn_carefully(t, any, function_->getArg(7));
   require_in_turn(t.done);
   end_turn(t);

@@ -2,6 +2,7 @@
 #include "compile/shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 namespace ricci::compiled {
@@ -47,7 +48,6 @@ int width_of(const LanePlan& plan, int register_bytes) {
 }
 
 int registers_of(const LanePlan& plan, std::size_t most_operations) {
-  constexpr std::size_t seen_ahead = 150;
   constexpr double half = 0.5;  // of a cycle, as two operations begin at once
   int registers = 1;
   for (const Stage& stage : plan.stages) {
@@ -68,7 +68,8 @@ int registers_of(const LanePlan& plan, std::size_t most_operations) {
       busy += f ? half * static_cast<double>(f->steps()) : is_slow ? 12 : half;
       chain = std::max(chain, ready[n] = from + latency);
     }
-    int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);
+    const double wanted_here = nodes.size() < seen_ahead ? std::ceil(chain / busy) : std::round(chain / busy);
+    int wanted = std::clamp(static_cast<int>(wanted_here), 1, 4);
     while (wanted > 1 && nodes.size() * static_cast<std::size_t>(wanted) > most_operations) --wanted;
     registers = std::max(registers, wanted);
   }

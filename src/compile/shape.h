@@ -9,6 +9,9 @@ namespace ricci::compiled {
 /// beside elements of half their size, such as sums of floats in double, they take two registers.
 int width_of(const LanePlan& plan, int register_bytes);
 
+/// How many operations a processor looks ahead, roughly. Turns of fewer are computed one register after the other.
+inline constexpr std::size_t seen_ahead = 150;
+
 /// How many registers of lanes are computed side by side: as many as hide the latency of the longest chain of
 /// operations, where the code is so long that the processor sees no second one of it ahead; with at most so many
 /// operations together. A processor is taken to begin two operations in a cycle.
