@@ -39,6 +39,37 @@ bool may_overrun(const Volume<const T>& in, const T* from, std::int64_t step, co
   return tap.end == count && (whole_blocks(tap.end - tap.begin) - 1) * step <= last - from;
 }
 
+/// from[i * step] in lane i.
+template <int step, class T>
+scalar::Pack<T> load_apart(const T* from) {
+  using Pack = scalar::Pack<T>;
+  static_assert(step == 1 || step == 2);
+  const auto low = load(from, std::type_identity<Pack>());
+  if constexpr (step == 1) return low;
+  // The second half begins one element early, to read none behind the last.
+  const auto high = load(from + Pack::lanes - 1, std::type_identity<Pack>());
+  return [&]<int... lane>(std::integer_sequence<int, lane...>) {
+    constexpr int half = Pack::lanes / 2;
+    return Pack(__builtin_shufflevector(low.v, high.v, (lane < half ? 2 * lane : 2 * lane + 1)...));
+  }(std::make_integer_sequence<int, Pack::lanes>());
+}
+
+/// take_larger for `block` inputs. Left to themselves, compilers read inputs two apart one by one.
+template <int step, class T>
+void take_larger_of_block(Largest<T> largest, const T* from, Place<T> place, Place<T> place_step) {
+  constexpr int lanes = scalar::Pack<T>::lanes;
+  static_assert(block % lanes == 0);  // no element behind the block is read or written
+  Lanes<Place<T>, lanes> places;
+  for (int lane = 0; lane < lanes; ++lane) places[lane] = place + static_cast<Place<T>>(lane) * place_step;
+  for (int i = 0; i < block; i += lanes, places += lanes * place_step) {
+    const auto x = load_apart<step>(from + i * step).v, greatest = load<lanes>(largest.value + i);
+    const auto at = load<lanes>(largest.place + i);
+    const auto take = (x > greatest) | (x != x) | (at < 0);
+    store<lanes>(largest.value + i, take ? x : greatest);
+    store<lanes>(largest.place + i, take ? places : at);
+  }
+}
+
 template <class T>
 void max_of_row(const Volume<const T>& in, const SlidingWindow& window, std::int64_t out_z, std::int64_t out_y, T least,
                 Largest<T> largest) {
@@ -50,13 +81,17 @@ void max_of_row(const Volume<const T>& in, const SlidingWindow& window, std::int
     const T* from = &in(z, y, tap.column);
     const auto place = static_cast<Place<T>>((z * in.sizes[1] + y) * in.sizes[2] + tap.column);
     const Largest<T> to = {largest.value + tap.begin, largest.place + tap.begin};
-    with_step<1, 2>(stride * in.strides[2], [&](auto step) {
+    with_step<1, 2>(stride * in.strides[2], [&]<class Step>(Step step) {
       const std::int64_t count = tap.end - tap.begin;
-      if (!may_overrun(in, from, step, tap, window.count)) return take_larger(to, from, step, place, place_step, count);
-      for (std::int64_t i = 0; i < count; i += block) {
-        const Largest<T> part = {to.value + i, to.place + i};
-        take_larger(part, from + i * step, step, place + static_cast<Place<T>>(i) * place_step, place_step, block);
+      if constexpr (!std::is_same_v<Step, std::int64_t>) {
+        if (may_overrun(in, from, step, tap, window.count)) {
+          for (std::int64_t i = 0; i < count; i += block)
+            take_larger_of_block<Step::value, T>({to.value + i, to.place + i}, from + i * step,
+                                                 place + static_cast<Place<T>>(i) * place_step, place_step);
+          return;
+        }
       }
+      take_larger(to, from, step, place, place_step, count);
     });
   });
 }
@@ -111,21 +146,7 @@ struct Position {
   std::int64_t begin, end;
 };
 
-/// from[i * step] in lane i.
-template <int step, class T>
-scalar::Pack<T> load_apart(const T* from) {
-  using Pack = scalar::Pack<T>;
-  static_assert(step == 1 || step == 2);
-  const auto low = load(from, std::type_identity<Pack>());
-  if constexpr (step == 1) return low;
-  // The second half begins one element early, to read none behind the last.
-  const auto high = load(from + Pack::lanes - 1, std::type_identity<Pack>());
-  return [&]<int... lane>(std::integer_sequence<int, lane...>) {
-    constexpr int half = Pack::lanes / 2;
-    return Pack(__builtin_shufflevector(low.v, high.v, (lane < half ? 2 * lane : 2 * lane + 1)...));
-  }(std::make_integer_sequence<int, Pack::lanes>());
-}
-/// The same of the first `count` lanes; the others hold anything, and their elements are not read.
+/// from[i * step] in lane i of the first `count` lanes; the others hold anything, and their elements are not read.
 template <int step, class T>
 scalar::Pack<T> load_apart(const T* from, int count) {
   using Pack = scalar::Pack<T>;

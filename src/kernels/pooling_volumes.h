@@ -96,11 +96,11 @@ template <class T, class Step>
 void take_larger(Largest<T> largest, const T* __restrict from, Step step, Place<T> place, Place<T> place_step,
                  std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const T x = from[i * step];
-    const bool larger = x > largest.value[i], nan = is_nan(x), first = largest.place[i] < 0;
-    const bool take = larger | nan | first;  // without branches
-    largest.value[i] = take ? x : largest.value[i];
-    largest.place[i] = take ? place + static_cast<Place<T>>(i) * place_step : largest.place[i];
+    const T x = from[i * step], greatest = largest.value[i];
+    const Place<T> at = largest.place[i];
+    const bool take = (x > greatest) | is_nan(x) | (at < 0);  // without branches
+    largest.value[i] = take ? x : greatest;
+    largest.place[i] = take ? place + static_cast<Place<T>>(i) * place_step : at;
   }
 }
 
@@ -161,20 +161,31 @@ class Accumulator {
   Scratch<Sum<T>> memory_;
 };
 
+using UnitStep = std::integral_constant<std::int64_t, 1>;
+inline constexpr UnitStep unit_step{};
+
+/// to[i] = f(to[i], from[i]). f takes vectors of N, N / 2, … and 1 lanes. A row may be shorter than the vector loops
+/// that compilers make of an unknown count.
+template <int N, class T, class F>
+void update_row(T* __restrict to, const T* __restrict from, std::int64_t count, const F& f) {
+  for (; count >= N; count -= N, to += N, from += N) store<N>(to, f(load<N>(to), load<N>(from)));
+  if constexpr (N > 1) update_row<N / 2>(to, from, count, f);
+}
+
 /// to[i * to_step] += from[i * from_step]
 template <class To, class From, class ToStep, class FromStep>
 void add_strided(To* __restrict to, ToStep to_step, const From* __restrict from, FromStep from_step,
                  std::int64_t count) {
   std::int64_t i = 0;
-  if constexpr (std::is_same_v<From, Half> && !std::is_same_v<FromStep, std::int64_t> &&
-                !std::is_same_v<ToStep, std::int64_t>) {
+  constexpr bool unit_steps = std::is_same_v<FromStep, UnitStep> && std::is_same_v<ToStep, UnitStep>;
+  if constexpr (unit_steps && std::is_same_v<From, Half>) {
     constexpr int lanes = scalar::Wide<float>::lanes;  // the compiler would convert them one by one
     for (; i + lanes <= count; i += lanes)
       scalar::store_wide(to + i, scalar::load_wide<float>(to + i) + scalar::widen(from + i));
+  } else if constexpr (unit_steps && std::is_same_v<To, From> && std::is_floating_point_v<To>) {
+    return update_row<scalar::Pack<To>::lanes>(to, from, count, [](auto sum, auto x) { return sum + x; });
   }
   for (; i < count; ++i) to[i * to_step] += static_cast<To>(from[i * from_step]);
 }
-
-inline constexpr std::integral_constant<std::int64_t, 1> unit_step{};
 
 }  // namespace ricci::kernels

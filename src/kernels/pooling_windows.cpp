@@ -40,10 +40,10 @@ std::int64_t steps_of(const Windows& w, std::int64_t width) {
   return 2 * rows * width;
 }
 
-/// The greater of two, nan if one is.
+/// The greater of two numbers, or of each two in a few lanes; nan if one is.
 template <class T>
 T greater(T a, T b) {
-  return b > a || is_nan(b) ? b : a;
+  return ((b > a) | (b != b)) ? b : a;
 }
 
 /// The greatest of at least as many numbers as a register holds, nan if one is.
@@ -123,17 +123,11 @@ void max_of_volume(const Volume<T>& values, const Volume<std::int64_t>& places, 
 /// Each column becomes the greater of itself and an element of the row.
 template <class T, class Step>
 [[gnu::noinline]] void raise_columns(T* __restrict columns, const T* __restrict row, Step step, std::int64_t width) {
-  std::int64_t i = 0;
-  if constexpr (sizeof(T) < 4 && !std::is_same_v<Step, std::int64_t>) {  // a row may be shorter than a register
-    using Pack = scalar::Pack<T>;
-    constexpr std::type_identity<Pack> as_pack;
-    for (; i + Pack::lanes <= width; i += Pack::lanes)
-      store(columns + i, scalar::max(load(row + i, as_pack), load(columns + i, as_pack)));
-    if (i == width) return;
-    const int rest = static_cast<int>(width - i);
-    return store(columns + i, scalar::max(load(row + i, rest, as_pack), load(columns + i, rest, as_pack)), rest);
+  if constexpr (std::is_same_v<Step, UnitStep>) {
+    constexpr int lanes = scalar::Pack<T>::lanes;
+    return update_row<lanes>(columns, row, width, [](auto a, auto b) { return greater(a, b); });
   }
-  for (; i < width; ++i) columns[i] = greater(columns[i], row[i * step]);
+  for (std::int64_t i = 0; i < width; ++i) columns[i] = greater(columns[i], row[i * step]);
 }
 
 /// Maxima alone. A window of one row is gone through where it lies.
@@ -192,7 +186,8 @@ S sum_in_parts(const T* x, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + parts <= count; i += parts)
     for (std::int64_t k = 0; k < parts; ++k) sums[k] += static_cast<S>(x[i + k]);
-  for (std::int64_t k = 0; i < count; ++i, ++k) sums[k] += static_cast<S>(x[i]);
+  for (std::int64_t k = 0; k < parts; ++k)  // by known numbers: the sums stay in registers
+    if (i + k < count) sums[k] += static_cast<S>(x[i + k]);
   for (std::int64_t half = parts / 2; half > 0; half /= 2)
     for (std::int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
   return sums[0];

@@ -173,7 +173,8 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   const Called as("lerp", start, end, weight);
   if (!start.is_complex() && !end.is_complex() && !weight.is_complex()) return apply(Lerp{}, start, end, weight);
   const Tensor way = end - start;
-  return where(abs(weight) < 0.5, start + weight * way, end - way * (1 - weight));
+  const Tensor from_end = end - way * (1 - weight);  // first, or compilers differ in what they refuse
+  return where(abs(weight) < 0.5, start + weight * way, from_end);
 }
 
 const Tensor& add_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Add{}, a, b); }

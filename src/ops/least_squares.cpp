@@ -494,6 +494,12 @@ Tensor norm(const Tensor& x, std::string_view p, const Axes& dims, bool keepdim)
   return p == "fro" ? norm(x, 2, dims, keepdim) : matrix_norm(x, p, dims, keepdim);
 }
 
+/// The norm of a matrix times that of its inverse. The inverse comes first, or compilers differ in what they refuse.
+template <class P>
+static Tensor norms_of_both(const Tensor& a, P p) {
+  const Tensor of_inverse = matrix_norm(inverse(a), p);
+  return matrix_norm(a, p) * of_inverse;
+}
 Tensor condition_number(const Tensor& a) {
   const Called as("condition_number", a);
   require_matrices("condition_number", a);
@@ -504,13 +510,13 @@ Tensor condition_number(const Tensor& a) {
 }
 Tensor condition_number(const Tensor& a, std::string_view p) {
   const Called as("condition_number", a);
-  return matrix_norm(a, p) * matrix_norm(inverse(a), p);
+  return norms_of_both(a, p);
 }
 Tensor condition_number(const Tensor& a, double p) {
   const Called as("condition_number", a);
   if (p == 2) return condition_number(a);
   if (p == -2) return 1 / condition_number(a);
-  return matrix_norm(a, p) * matrix_norm(inverse(a), p);
+  return norms_of_both(a, p);
 }
 
 Tensor lstsq(const Tensor& a, const Tensor& b) {

@@ -303,6 +303,25 @@ TEST(Pooling, maxima_alone_keep_nan_wherever_it_stands) {
   }
 }
 
+/// In rows of zero to two registers and all halves of them.
+template <class T>
+void expect_maximum_wherever_it_stands(T greatest) {
+  for (std::int64_t width = 1; width <= 70; ++width)
+    for (std::int64_t place = 0; place < 2 * width; ++place) {
+      Planes<T> in(1, 2, width), out(1, 1, 1);
+      in(0, place / width, place % width) = greatest;
+      max_pool(out.view(), in.view(), {.window = {2, width}, .stride = {2, width}});
+      ASSERT_TRUE(out(0, 0, 0) == greatest || (greatest != greatest && out(0, 0, 0) != out(0, 0, 0))) << place;
+    }
+}
+TEST(Pooling, maxima_of_whole_planes_are_found_wherever_they_stand) {
+  expect_maximum_wherever_it_stands<float>(std::numeric_limits<float>::quiet_NaN());
+  expect_maximum_wherever_it_stands<double>(std::numeric_limits<double>::quiet_NaN());
+  expect_maximum_wherever_it_stands<float>(1e-3f);
+  expect_maximum_wherever_it_stands<std::int8_t>(7);
+  expect_maximum_wherever_it_stands<std::int64_t>(std::int64_t{1} << 40);
+}
+
 TEST(Pooling, averages_complex_numbers) {
   Planes<std::complex<double>> in(1, 1, 4), out(1, 1, 2);
   in.storage = {{1, 2}, {3, 4}, {5, 6}, {7, 0}, {0, 0}};
