@@ -72,7 +72,7 @@ struct LaneProgram {
   std::vector<Input> inputs;  ///< by the graph's numbers of them
   std::vector<Given> givens;  ///< by the graph's numbers of them
   std::vector<Output> outputs;
-  bool has_lanes;                    ///< else one: all is the same in all lanes
+  bool has_lanes;                    ///< else the results are the same in all, and computed once
   std::vector<DType> output_dtypes;  ///< by output tensor. One more than the program has: whether what must hold does
   std::vector<Node> required;
   std::optional<LaneTurns> turns = {};

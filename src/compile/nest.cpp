@@ -272,7 +272,8 @@ std::vector<int> ranges_for_lanes(const Ranges& ranges) {
   return all;
 }
 
-/// Where lanes can lie along no range, they may for one position of a short innermost range.
+/// No range can have lanes. Cuts one position off the innermost short range: with that range fixed, another may have
+/// them.
 [[noreturn]] void cut_short_range(const Ranges& ranges) {
   for (std::size_t k = ranges.count(); k-- > 0;)
     if (ranges.size(k) >= fewest_lanes) break;

@@ -58,7 +58,7 @@ struct Nest {
   std::vector<SumOfRuns> sums;   ///< the others
   std::vector<Region> regions;   ///< each index stands in one of them
   std::vector<Variable> inputs;  ///< of the body that it was made of
-  /// By type, as tensor -1 - type of `Moving`: a one in the middle of `reach` zeros on each side, from where it counts.
+  /// By type, as tensor -1 - type of `Moving`: a row of `reach` zeros, a 1, `reach` zeros. `Moving` counts from the 1.
   std::map<DType, std::vector<std::uint64_t>> diagonals = {};
   std::int64_t reach = 0;
   std::vector<int> most_times;   ///< by equation: at how many indices it is computed for one of the nest's

@@ -2,6 +2,7 @@
 #include "interpreters/streams.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "interpreters/batch.h"
@@ -308,7 +309,9 @@ void StreamScope::move_to(std::uint64_t step) {
   branches_ = 0;
   for (Stream& stream : streams_) {
     const std::vector<Stream>& around = kind_.around->root_.streams_;
-    stream = inside(*std::ranges::find_if(around, [&](const Stream& s) { return s.stands_for(stream); }));
+    const auto known = std::ranges::find_if(around, [&](const Stream& s) { return s.stands_for(stream); });
+    assert(known != around.end());
+    stream = inside(*known);
   }
 }
 

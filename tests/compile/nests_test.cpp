@@ -310,7 +310,7 @@ TEST_F(Nests, RandomFunctionsAndTheirGradientsGiveWhatTheirEquationsGive) {
 /// Of vectors along the last axis: those that follow, cyclically.
 Tensor next_ones(const Tensor& x) { return rc::cat({x.slice(-1, 1, 3), x.slice(-1, 0, 1)}, -1); }
 
-TEST_F(Nests, AShortInnermostRangeHasLanesAlongAnother) {
+TEST_F(Nests, AShortInnermostRangeIsPartOfANest) {
   const auto crossed = [](const Tensor& x) {
     const Tensor y = rc::roll(x, 1, 0) - rc::roll(x, 1, 1) * x;
     return rc::cat({next_ones(x) * next_ones(next_ones(y)) - next_ones(next_ones(x)) * next_ones(y), 0.5 * y}, 2);
