@@ -38,7 +38,6 @@ struct Captured {
     for (const Draw& draw : draws)
       out += draw.place < 0 ? " unused" : " " + std::to_string(draw.place) + "+" + std::to_string(draw.further);
   }
-  bool operator==(const Captured&) const = default;
 };
 
 /// A function with rules of its own as a program has it: with what it computes, written down. The rules stay functions
