@@ -69,6 +69,16 @@ StreamScope::StreamScope(Repeatable, const AroundDraws& around)
                        .source = source_of_run(around.innermost(), true),
                        .replaces = &around.innermost()}) {}
 
+StreamScope::Kind StreamScope::derived_from(StreamScope*& innermost) {
+  const Kind& around = innermost->root_.kind_;
+  return {.around = innermost,
+          .passes_on = around.passes_on,
+          .began = around.began,
+          .is_derived = true,
+          .is_shared = around.is_shared,
+          .replaces = &innermost};
+}
+
 StreamScope::Kind StreamScope::kind_of(const Branch& branch, const AroundDraws& around) {
   StreamScope* const streams = around.innermost();
   DrawSource* const source = source_of_twice(streams);
@@ -94,30 +104,19 @@ StreamScope::Kind StreamScope::kind_of(const Branch& branch, const AroundDraws& 
   RecordInterpreter* const recording = innermost_recording();
   const bool is_in_step = recording && recording->level > streams->began() && recording->streams_of_step();
   StreamScope*& innermost = is_in_step ? AroundDraws{recording->streams_of_step()}.innermost() : around.innermost();
-  const Kind& kind = innermost->root_.kind_;
-  return {.around = innermost,
-          .passes_on = kind.passes_on,
-          .began = kind.began,
-          .is_derived = true,
-          .apart = branch.apart,
-          .number = first_branch + number(innermost->branches()),
-          .is_shared = kind.is_shared,
-          .replaces = &innermost,
-          .computes_twice = source};
+  Kind kind = derived_from(innermost);
+  kind.apart = branch.apart;
+  kind.number = first_branch + number(innermost->branches());
+  kind.computes_twice = source;
+  return kind;
 }
 
 /// A generator that one step makes is none of the loop's in the next one either.
 StreamScope::Kind StreamScope::kind_of(const Step& step, const AroundDraws& around) {
-  StreamScope*& innermost = around.innermost();
-  const Kind& kind = innermost->root_.kind_;
-  return {.around = innermost,
-          .passes_on = kind.passes_on,
-          .began = kind.began,
-          .is_derived = true,
-          .number = step.number,
-          .is_shared = kind.is_shared,
-          .youngest = kind.youngest,
-          .replaces = &innermost};
+  Kind kind = derived_from(around.innermost());
+  kind.number = step.number;
+  kind.youngest = kind.around->root_.kind_.youngest;
+  return kind;
 }
 
 /// Allocates nothing: streams that `furthest_` does not know yet are at their furthest. A generator that was set back

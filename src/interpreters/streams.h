@@ -50,14 +50,15 @@ AroundDraws around_draws(Interpreter* interpreter = this_thread.innermost);
 
 /// One run of a mapped function, a conditional, a loop, or a step of one.
 ///
-/// A run inside another one shares its streams: nested runs draw what one run over all pairs of examples would. Its end
-/// leaves them at the furthest position that any of its parts has reached. A run that draws for each example, inside
-/// one that does not, has streams of its own, derived from one draw of the run around it, as it would have alone.
+/// An inner run shares the streams of the outer run: nested runs draw what one run over all pairs of examples would.
+/// The end of the inner run leaves the streams at the furthest position that any part of the run has reached. A run
+/// that draws for each example, inside a run that does not, has streams of its own. They are derived from one draw of
+/// the outer run, as the streams of a run alone are derived from one draw of the generator.
 ///
-/// A conditional, loop or step has streams of its own, derived from those around it by its number there, and its end
-/// leaves those around it as they were: so an example's draws, inside and after it, depend neither on the branch that
-/// others take nor on how many steps they need. Outside a run of vmap, and where a run draws what the function alone
-/// would draw, a conditional or loop takes one position of each generator at its first draw instead.
+/// A conditional, loop or step has streams of its own, derived from the outer streams by its number among them. Its end
+/// leaves the outer streams as they were: so an example's draws, inside and after it, depend neither on the branch
+/// that other examples take nor on how many steps they need. Outside a run of vmap, and where a run draws what the
+/// function alone would draw, a conditional or loop takes one position of each generator at its first draw instead.
 class StreamScope {
  public:
   /// How far the streams are.
@@ -87,7 +88,7 @@ class StreamScope {
     std::uint64_t number;
   };
   explicit StreamScope(Step step, const AroundDraws& around = around_draws());
-  /// What is drawn while it lives comes from around it; `restart` draws it again.
+  /// Draws come from the streams around this scope; after `restart` the same numbers are drawn again.
   struct Repeatable {};
   explicit StreamScope(Repeatable, const AroundDraws& around = around_draws());
   StreamScope(const StreamScope&) = delete;
@@ -175,6 +176,8 @@ class StreamScope {
     DrawSource* computes_twice = nullptr;           // what notes where a conditional or loop begins, or has noted it
   };
   explicit StreamScope(const Kind& kind);
+  /// Of a branch or step: its streams come from those of the innermost scope, whose place it takes.
+  static Kind derived_from(StreamScope*& innermost);
   static Kind kind_of(const Branch& branch, const AroundDraws& around);
   static Kind kind_of(const Step& step, const AroundDraws& around);
 
@@ -188,7 +191,8 @@ class StreamScope {
   bool draws_apart(const Generator& generator) const;
   /// The stream begins at its start that is derived from this place.
   static void begin_at(Stream& stream, const StreamPosition& from);
-  /// The stream that takes the place of one around: one derived from it, or itself if its generator was made inside.
+  /// The stream of this scope for a stream of the scope around: derived from that stream, or a copy of it if its
+  /// generator was made inside.
   Stream inside(Stream stream) const;
   /// The generator was made or seeded inside a conditional or loop that runs. Its stream passes on the generator's own
   /// positions there; a conditional or loop further in derives streams from the first of them.

@@ -27,7 +27,8 @@ std::string to_string(const Entry& entry);  ///< `vmap over axis 0 of 64 (train.
 
 struct RunningTable;  // src/primitive/running.cpp
 
-/// While it stands, any thread can find out that a transform runs; for some time after, its own that it has ended.
+/// While a row stands, any thread can find out that its transform runs. For some time after, the transform's thread can
+/// find out that it has ended.
 class RunningRow {
  public:
   RunningRow() = default;  ///< of none

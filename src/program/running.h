@@ -34,7 +34,7 @@ struct ProgramRun {
   explicit ProgramRun(const ProgramBody& of);
   /// The number here of the program's conditional or loop with this number.
   std::uint64_t number_of(std::uint64_t branch) const;
-  /// The innermost one among whose numbers conditionals and loops are that are counted there; null: there is none.
+  /// The innermost running program whose conditionals and loops are counted in `counts`; null: no program.
   static const ProgramRun* innermost(const std::uint64_t* counts);
   /// The number of the next of them that the function itself begins, whether a program calls the function or none.
   static std::uint64_t& next_of(std::uint64_t& counts);

@@ -52,8 +52,8 @@ struct Invariants {
     for (const Equation& e : body.equations) {
       if (!throws_at_no_values(e) || !std::ranges::all_of(e.inputs, is_known)) continue;
       mark(known, e.outputs);
-      // Each run had better compute equal elements, and a number, which has no dtype of its own as an operand. Each run
-      // had better make what derivatives begin with, and what follows from that and numbers: rules see the zeros there.
+      // Each run makes again: equal elements; a number, which has no dtype of its own as an operand; and small seeds of
+      // derivatives with what follows from seeds and numbers, because rules see the zeros of seeds only inside.
       const Type& type = body.types[static_cast<std::size_t>(e.outputs[0])];
       const auto is_seed = [&](Variable v) { return of_seeds[static_cast<std::size_t>(v)]; };
       const auto is_made_inside = [&](Variable v) {
